@@ -1,0 +1,49 @@
+# On a fresh machine with Python 3.11, make and git: `make demo`, `make test`.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint types architecture tests user-tests bench fix clean
+
+help:  ## list what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade -c constraints.txt pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev -e .
+	@touch $@
+
+demo: $(READY)  ## a short tour, with what a model would see
+	@$(BIN)/python docs/demo.py
+
+test: lint types architecture tests user-tests  ## everything that must hold
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/basedpyright
+	$(BIN)/mypy
+
+architecture: $(READY)
+	$(BIN)/lint-imports
+
+tests: $(READY)
+	$(BIN)/python -m pytest
+
+user-tests: $(READY)  ## when root: the process tests again, as an ordinary user
+	@$(BIN)/python tests/as_ordinary_user.py
+
+bench: $(READY)  ## the table of ratios
+	$(BIN)/nacre bench
+
+fix: $(READY)  ## format, and mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## forget the environment
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,122 @@
+"""A tour of nacre in a few seconds: each call that is made, and what a model would read.
+
+Run it with `make demo`. It works in a temporary folder and leaves nothing behind.
+"""
+
+import json
+import os
+import select
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacre import Bash, Reply, ToolContext
+
+_BOLD, _CYAN, _GREEN, _GREY = "1", "36", "32", "90"
+_SHOWN_LINES = 8
+_PATIENCE_SECONDS = 2.0
+
+_BUILD = 'for i in $(seq 1 100); do echo "building $i of 100"; sleep 0.2; done'
+_DAEMON = 'setsid sleep 3600 & echo "daemon $! left the session and stays"'
+
+
+class Tour:
+    """Makes calls to one tool, and shows both sides of them."""
+
+    def __init__(self, tool: Bash, workspace: Path) -> None:
+        self._tool = tool
+        self._context = ToolContext(working_dir=workspace)
+        self._chapters = 0
+
+    def chapter(self, title: str) -> None:
+        """Begin something new."""
+        self._chapters += 1
+        print(f"\n{_painted(f'{self._chapters}. {title}', _BOLD)}\n")
+
+    def call(self, name: str, **arguments: object) -> Reply:
+        """Make a call and show it, with the reply as a model reads it."""
+        print(f"  {_painted('call ', _GREY)} {_painted(name, _CYAN)} {json.dumps(arguments)}")
+        reply = self._tool.call_sync(name, arguments, self._context)
+        for line in _shortened(reply.text.splitlines()):
+            print(f"  {_painted('reply', _GREY)} {line}")
+        return reply
+
+    def remark(self, sentence: str) -> None:
+        """Say what has just been seen."""
+        print(f"  {_painted(f'=> {sentence}', _GREEN)}")
+
+
+def main() -> None:
+    """Give the tour."""
+    with tempfile.TemporaryDirectory(prefix="nacre-demo-") as folder:
+        workspace = Path(folder, "workspace")
+        workspace.mkdir()
+        with Bash(workspace=workspace, state=Path(folder, "state")) as tool:
+            _walk(Tour(tool, workspace))
+    print()
+
+
+def _walk(tour: Tour) -> None:
+    tour.chapter("A script, and one that fails")
+    tour.call("Bash", command="echo to stdout; echo to stderr >&2")
+    reply = tour.call("Bash", command="ls no-such-file")
+    tour.remark(f"the host reads details: exit_code is {_detail(reply, 'exit_code')}")
+
+    tour.chapter("A script that takes too long becomes a job")
+    reply = tour.call("Bash", command=_BUILD, timeout=1)
+    job = _detail(reply, "id")
+    tour.call("BashOutput", id=job, wait_for={"regex": "building 9 "}, timeout=10)
+    tour.remark("only what is new, and as soon as it was there")
+    tour.call("KillBash", id=job)
+    tour.call("Jobs")
+
+    tour.chapter("A flood of output is cut in the middle, and none of it is lost")
+    reply = tour.call("Bash", command="seq 1 1000000")
+    spill = Path(str(_detail(reply, "spill")))
+    tour.remark(f"{len(reply.text):,} characters shown, {spill.stat().st_size:,} bytes in the file")
+
+    tour.chapter("A script that leaves a daemon behind")
+    reply = tour.call("Bash", command=_DAEMON)
+    pid = int(reply.text.split()[1])
+    tour.remark(f"process {pid} {'is gone' if _is_gone(pid) else 'is STILL ALIVE'}")
+
+
+def _detail(reply: Reply, key: str) -> object:
+    details: Mapping[str, object] = reply.details or {}
+    return details.get(key)
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether a process has ended, or does so within two seconds."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    ended, _, _ = select.select([pidfd], [], [], _PATIENCE_SECONDS)
+    os.close(pidfd)
+    return bool(ended)
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """A few lines of many; nacre's own lines are always among them."""
+    if len(lines) <= _SHOWN_LINES:
+        return lines
+    shown = [n for n, line in enumerate(lines) if n < 3 or n >= len(lines) - 3 or line[:1] == "["]  # noqa: PLR2004
+    short: list[str] = []
+    for before, n in zip([-1, *shown], shown, strict=False):
+        if n > before + 1:
+            short.append(_painted(f"({n - before - 1:,} more lines are shown to the model)", _GREY))
+        short.append(lines[n])
+    return short
+
+
+def _painted(text: str, code: str) -> str:
+    """The text in colour, on a terminal only and never under NO_COLOR."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What a process says, kept within a limit."""

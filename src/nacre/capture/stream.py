@@ -1,0 +1,149 @@
+"""From a pipe into a recorder and, when it overflows, a spill file."""
+
+import fcntl
+import os
+import select
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from nacre.capture.recorder import Recorder
+from nacre.capture.spill import SpillFile
+from nacre.model.transcript import Transcript
+
+__all__ = ("Flood", "Stream")
+
+_CHUNK = 1 << 18
+# One turn of the event loop reads this much at most, so that a flood does not
+# starve the other calls.
+_TURN = 1 << 21
+# A listener may be slow, and whoever waits for the loop meanwhile should not be.
+_LISTENER_TURN = 1 << 16
+# An unprivileged pipe may grow to this; see /proc/sys/fs/pipe-max-size.
+_BUSY_PIPE = 1 << 20
+_QUIET_MILLISECONDS = 50
+
+
+class Stream:
+    """One non-blocking pipe on its way to a recorder, a spill and a listener."""
+
+    def __init__(
+        self,
+        pipe: int,
+        recorder: Recorder,
+        spill: SpillFile | None = None,
+        listener: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self.pipe = pipe
+        self.recorder = recorder
+        self.spill = spill
+        self._unspilled = recorder.limit.unspilled
+        self._listener = listener
+        self._turn = _TURN if listener is None else _LISTENER_TURN
+        self._buffer = bytearray(1 << 12)
+        self._busy = False
+        self.ended = False
+
+    def read(self) -> int:
+        """Take what is there, within one turn; return how many bytes that was."""
+        taken = 0
+        while not self.ended and taken < self._turn:
+            size = self._read_into_ring() or self._read_into_buffer()
+            if size is None:
+                break
+            self.ended = size == 0
+            taken += size
+            if not self._busy:
+                if size < len(self._buffer):
+                    break
+                self._busy = True
+                self._buffer = bytearray(min(_CHUNK, self._turn))
+        return taken
+
+    def _read_into_ring(self) -> int | None:
+        """Read without a copy, where nobody else wants the bytes: it doubles the rate."""
+        if not self._busy or self._listener is not None or self.spill is not None:
+            return None
+        ring = self.recorder.ring()
+        size = _readv(self.pipe, ring) if ring is not None else None
+        if size:
+            self.recorder.took(size)
+        return size
+
+    def _read_into_buffer(self) -> int | None:
+        size = _readv(self.pipe, [self._buffer])
+        if size is not None:
+            self._feed(memoryview(self._buffer)[:size])
+        return size
+
+    @property
+    def flooding(self) -> bool:
+        """Whether there is more than a turn of the loop should read.
+
+        Nobody may listen: a listener is called on the loop's own thread.
+        """
+        return self._busy and self._listener is None and self.recorder.total >= _TURN
+
+    def _feed(self, data: memoryview) -> None:
+        said = self.recorder.total
+        if self.spill is not None and said + len(data) > self._unspilled:
+            if said <= self._unspilled:
+                so_far = self.recorder.transcript()
+                self.spill.write(so_far.head + so_far.tail)
+            self.spill.write(data)
+        self.recorder.feed(data)
+        if self._listener is not None and data:
+            self._listener(bytes(data))
+
+    def transcript(self) -> Transcript:
+        """What was said so far."""
+        return self.recorder.transcript(self.spill.value() if self.spill else None)
+
+
+def _readv(pipe: int, buffers: list[memoryview] | list[bytearray]) -> int | None:
+    """Read what is there; None if that is nothing yet."""
+    try:
+        return os.readv(pipe, buffers)
+    except BlockingIOError:
+        return None
+
+
+class Flood:
+    """A thread that reads a pipe which stays full, until it is quiet again.
+
+    A thread that blocks in readv(2) moves a third more than an event loop does.
+    When it stops, `done` is readable, and the stream is the loop's again.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._stopping = False
+        self._stop = os.eventfd(0, os.EFD_CLOEXEC)
+        self.done = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._thread = threading.Thread(target=self._run, name="nacre-flood", daemon=True)
+        # Where pipe-user-pages-soft is used up, a small pipe works as well.
+        with suppress(OSError):
+            fcntl.fcntl(stream.pipe, fcntl.F_SETPIPE_SZ, _BUSY_PIPE)
+        self._thread.start()
+
+    def _run(self) -> None:
+        poll = select.poll()
+        poll.register(self._stream.pipe, select.POLLIN)
+        poll.register(self._stop, select.POLLIN)
+        while not self._stream.ended:
+            # A turn that finds something is followed by another: asking poll(2)
+            # before each read would cost a third of the rate.
+            if self._stream.read() and not self._stopping:
+                continue
+            ready = poll.poll(_QUIET_MILLISECONDS)
+            if not ready or any(fd == self._stop for fd, _ in ready):
+                break
+        os.eventfd_write(self.done, 1)
+
+    def stop(self) -> None:
+        """Get the stream back; returns when the thread has let go of it."""
+        self._stopping = True
+        os.eventfd_write(self._stop, 1)
+        self._thread.join()
+        os.close(self._stop)
+        os.close(self.done)

@@ -1,0 +1,1 @@
+"""What `nacre bench` measures: one module for each kind of work."""

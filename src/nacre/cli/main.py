@@ -1,0 +1,98 @@
+"""`nacre`: which commands there are, and how an error looks.
+
+A command's module is imported when the command is used, so that `nacre run`
+starts no slower for the others being there.
+"""
+
+import sys
+from importlib import import_module
+
+import click
+
+from nacre.cli.terminal import complain, have_streams, leave_stdout
+from nacre.config.system import require_linux
+from nacre.errors import NacreError
+
+__all__ = ("main",)
+
+_COMMANDS = {
+    "bench": "nacre.cli.bench",
+    "completion": "nacre.cli.completion",
+    "jobs": "nacre.cli.jobs",
+    "kill": "nacre.cli.kill",
+    "logs": "nacre.cli.logs",
+    "run": "nacre.cli.run",
+}
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+# As `docker run` and `env` have it, so that a script's own 1 or 2 is told apart.
+_OWN_ERROR = 125
+_EPILOG = """\b
+Examples:
+  nacre run -- make test
+  nacre run --timeout 60 -- 'cd web && npm test'
+  nacre run --background -- python -m http.server
+  nacre jobs
+  nacre logs -f ID
+"""
+
+
+class _Commands(click.Group):
+    """Commands that are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, sorted."""
+        del ctx
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, or None if there is no such."""
+        del ctx
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command: object = import_module(module).command
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(
+    cls=_Commands,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="nacre", prog_name="nacre")
+def _nacre() -> None:
+    """Run shell scripts for agents: bounded in time and output, nothing left behind."""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    have_streams()
+    sys.exit(_status())
+
+
+def _status() -> int:
+    own_error = _OWN_ERROR if sys.argv[1:2] == ["run"] else 1
+    try:
+        require_linux()
+        status = _nacre.main(prog_name="nacre", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.UsageError as error:
+        hint = f"; see '{error.ctx.command_path} --help'" if error.ctx else ""
+        complain(f"{error.format_message().rstrip('.')}{hint}")
+        return _OWN_ERROR if own_error == _OWN_ERROR else error.exit_code
+    except NacreError as error:
+        complain(str(error))
+        return own_error
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        leave_stdout()
+        return _BROKEN_PIPE
+    except OSError as error:  # a full disk behind standard output, say
+        leave_stdout()
+        complain(f"{error.strerror or error}")
+        return own_error
+    return status if isinstance(status, int) else 0

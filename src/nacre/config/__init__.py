@@ -1,0 +1,1 @@
+"""Settings turned into values."""

@@ -1,0 +1,1 @@
+"""Tool interfaces that agents already know."""

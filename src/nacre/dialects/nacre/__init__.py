@@ -1,0 +1,1 @@
+"""The default dialect: the best of the others."""

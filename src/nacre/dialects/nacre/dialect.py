@@ -1,0 +1,166 @@
+"""Four tools, seconds, one merged stream, and a job instead of a kill at the timeout."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from importlib import resources
+from pathlib import PurePath
+from typing import cast
+
+from nacre.dialects.arguments import Arguments
+from nacre.dialects.base import Posture, ToolSpec
+from nacre.dialects.nacre.replies import BUDGET, refusal, reply_to_list, reply_to_poll, reply_to_run
+from nacre.dialects.nacre.schema import PROPERTIES, schemas
+from nacre.errors import CallError, NacreError
+from nacre.model.call import (
+    Call,
+    Condition,
+    FileAppears,
+    JobEnds,
+    ListJobs,
+    OnTimeout,
+    OutputMatches,
+    Poll,
+    PortOpens,
+    Run,
+    Silence,
+    Stop,
+)
+from nacre.model.confinement import Environment
+from nacre.model.reply import Reply
+from nacre.model.result import JobList, Result
+from nacre.model.transcript import Limit
+
+__all__ = ("NacreDialect",)
+
+# What is kept is a good deal more than what is shown: cleaning shrinks it. What
+# is more than can be shown is spilled, so that nothing hidden is out of reach.
+_LIMIT = Limit(head=128 * 1024, tail=256 * 1024, spill=64 * 1024 * 1024, inline=BUDGET)
+_TIMEOUT_SECONDS = 120.0
+_WAIT_SECONDS = 30.0
+_MOST_SECONDS = 600.0
+# Between asking a script to end and insisting.
+_GRACE = timedelta(seconds=1)
+_HIGHEST_PORT = 65535
+# No colours and no pagers: nobody is there to see the one or to leave the other.
+_FIXED = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+class NacreDialect:
+    """The default dialect."""
+
+    posture = Posture(
+        sandbox="none",
+        on_timeout=OnTimeout.BACKGROUND,
+        environment=Environment(fixed=_FIXED),
+    )
+
+    def specs(self, cwd: PurePath | None) -> tuple[ToolSpec, ...]:
+        """The four tools."""
+        prompts = resources.files("nacre.dialects") / "prompts" / "nacre"
+        where = f"\n\nScripts start in {cwd}." if cwd else ""
+        return tuple(
+            ToolSpec(
+                name=name,
+                description=(prompts / f"{name}.md").read_text("utf-8").strip()
+                + (where if name == "Bash" else ""),
+                input_schema=schema,
+            )
+            for name, schema in schemas().items()
+        )
+
+    def parse(self, tool: str, arguments: Mapping[str, object], on_timeout: OnTimeout) -> Call:
+        """Read a tool call."""
+        if tool not in PROPERTIES:
+            raise CallError(f"there is no tool {tool!r:.60}; the tools are {', '.join(PROPERTIES)}")
+        given = Arguments(tool, arguments, tuple(PROPERTIES[tool]))
+        match tool:
+            case "Bash":
+                return _run(given, on_timeout)
+            case "BashOutput":
+                return _poll(given)
+            case "KillBash":
+                return Stop(job_id=given.text("id"), limit=_LIMIT, grace=_GRACE)
+            case _:
+                return ListJobs()
+
+    def render(self, call: Call, result: Result | JobList) -> Reply:
+        """Put a result into words."""
+        match call, result:
+            case Run(), Result():
+                return reply_to_run(call, result)
+            case _, Result():
+                return reply_to_poll(result)
+            case _, JobList():
+                return reply_to_list(result)
+
+    def refuse(self, tool: str, error: NacreError) -> Reply:
+        """Put an error into words."""
+        return refusal(tool, error)
+
+
+def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
+    folder = given.text("working_directory", "")
+    return Run(
+        script=given.text("command"),
+        limit=_LIMIT,
+        cwd=PurePath(folder) if folder else None,
+        timeout=given.seconds("timeout", _TIMEOUT_SECONDS, _MOST_SECONDS),
+        on_timeout=on_timeout,
+        background=given.flag("background"),
+        description=given.text("description", ""),
+        grace=_GRACE,
+    )
+
+
+def _poll(given: Arguments) -> Poll:
+    return Poll(
+        job_id=given.text("id"),
+        limit=_LIMIT,
+        pattern=given.text("filter") if given.has("filter") else None,
+        wait_for=_conditions(given.value("wait_for"), timed=given.has("timeout")),
+        timeout=given.seconds("timeout", _WAIT_SECONDS, _MOST_SECONDS),
+    )
+
+
+def _conditions(wanted: object, *, timed: bool) -> tuple[Condition, ...]:
+    match wanted:
+        case None:
+            # A timeout alone says: wait for the end, but no longer than that.
+            return (JobEnds(),) if timed else ()
+        case "exit":
+            return (JobEnds(),)
+        case str():
+            return (OutputMatches(wanted),)
+        case Mapping():
+            known = ("regex", "exit", "port", "file", "silence")
+            items = Arguments("wait_for", cast("Mapping[str, object]", wanted), known)
+            found = tuple(
+                condition for name in known if (condition := _condition(items, name)) is not None
+            )
+            if found:
+                return found
+        case _:
+            pass
+    raise CallError(
+        "'wait_for' must be an object with one or more of regex, exit, port, file, silence,"
+        f" or a regex as a string, not {wanted!r:.60}"
+    )
+
+
+def _condition(items: Arguments, name: str) -> Condition | None:
+    if not items.has(name):
+        return None
+    match name:
+        case "regex":
+            return OutputMatches(items.text(name))
+        case "exit":
+            return JobEnds() if items.flag(name) else None
+        case "port":
+            port = int(items.number(name, 0))
+            if port > _HIGHEST_PORT:
+                raise CallError(f"'port' must be at most {_HIGHEST_PORT}, not {port}")
+            return PortOpens(port)
+        case "file":
+            return FileAppears(PurePath(items.text(name)))
+        case _:
+            return Silence(items.seconds(name, 0, _MOST_SECONDS))

@@ -1,0 +1,204 @@
+"""What the default dialect says: sentences to a model, short, literal and stable.
+
+A line in square brackets is ours; everything else the script printed.
+"""
+
+import signal
+from datetime import datetime, timedelta
+
+from nacre.errors import NacreError
+from nacre.model.call import (
+    Condition,
+    FileAppears,
+    JobEnds,
+    OutputMatches,
+    PortOpens,
+    Run,
+    Silence,
+)
+from nacre.model.job import Job
+from nacre.model.outcome import (
+    Denied,
+    Exited,
+    Lost,
+    Outcome,
+    Running,
+    Signaled,
+    Stopped,
+    TimedOut,
+    Unstarted,
+)
+from nacre.model.reply import Reply
+from nacre.model.result import JobList, Result
+from nacre.render.output import Shown, shown
+
+__all__ = ("BUDGET", "refusal", "reply_to_list", "reply_to_poll", "reply_to_run")
+
+# Characters of output that one reply shows: about 8,000 tokens.
+BUDGET = 30_000
+_SCRIPT_CHARACTERS = 80
+_MINUTE = 60  # seconds
+_HOUR = 60  # minutes
+
+
+def reply_to_run(run: Run, result: Result) -> Reply:
+    """Say how a script ended and what it printed."""
+    said = shown(result.transcript, BUDGET)
+    lines = [said.text] if said.text else []
+    lines += [f"[note: {notice}]" for notice in result.notices]
+    lines += _ending_of_run(run, result)
+    return Reply(
+        text="\n".join(lines) or "[no output]",
+        is_error=not isinstance(result.outcome, Running) and result.outcome != Exited(0),
+        details=_details(result, said),
+    )
+
+
+def _ending_of_run(run: Run, result: Result) -> list[str]:
+    match result.outcome:
+        case Exited(0):
+            return []
+        case Exited(code):
+            return [f"[exit code {code}]"]
+        case Running(job_id) if run.background:
+            return [f"[job {job_id} was started; {_HOW_TO_GO_ON}]"]
+        case Running(job_id):
+            took = _duration(run.timeout or timedelta(0))
+            return [f"[still running after {took}: it is job {job_id} now; {_HOW_TO_GO_ON}]"]
+        case outcome:
+            return [f"[{_ended(outcome)}]"]
+
+
+_HOW_TO_GO_ON = "BashOutput shows what it prints next, KillBash ends it"
+
+
+def reply_to_poll(result: Result) -> Reply:
+    """Say what is new of a job."""
+    said = shown(result.transcript, BUDGET)
+    lines = [said.text] if said.text else ["[nothing new]"]
+    lines += [f"[note: {notice}]" for notice in result.notices]
+    if result.came_true is not None and not _is_plain_end(result):
+        lines.append(f"[{_came_true(result.came_true)}]")
+    if result.job is not None:
+        state = "is running" if isinstance(result.outcome, Running) else _ended(result.outcome)
+        lines.append(f"[job {result.job.id} {state}]")
+    return Reply(text="\n".join(lines), details=_details(result, said))
+
+
+def reply_to_list(result: JobList) -> Reply:
+    """List jobs, a line each."""
+    lines = [f"[note: {notice}]" for notice in result.notices]
+    lines += [_line(job, result.at) for job in result.jobs] or ["[no jobs]"]
+    found = [{"id": job.id, "outcome": _name(job.outcome)} for job in result.jobs]
+    return Reply(text="\n".join(lines), details={"jobs": found})
+
+
+def refusal(tool: str, error: NacreError) -> Reply:
+    """Say what was wrong with a call that was not carried out."""
+    details: dict[str, object] = {key: None for key in _KEYS}  # noqa: C420 (keeps it a dict of objects)
+    details["outcome"] = "unstarted" if tool == "Bash" else None
+    details["enforced"] = dict[str, str]()
+    return Reply(text=f"[error: {error}]", is_error=True, details=details)
+
+
+_KEYS = ("outcome", "exit_code", "signal", "id", "seconds", "omitted_bytes", "spill", "enforced")
+
+
+def _details(result: Result, said: Shown) -> dict[str, object]:
+    outcome = result.outcome
+    spill = result.transcript.spill
+    return {
+        "outcome": _name(outcome),
+        "exit_code": outcome.code if isinstance(outcome, Exited) else None,
+        "signal": outcome.signal if isinstance(outcome, Signaled) else None,
+        "id": result.job.id if result.job else None,
+        "seconds": round(result.seconds, 3),
+        "omitted_bytes": said.omitted_bytes,
+        "spill": str(spill.path) if spill and spill.path and said.omitted_bytes else None,
+        "enforced": dict(result.enforcement.by),
+    }
+
+
+def _name(outcome: Outcome) -> str:
+    match outcome:
+        case Exited():
+            return "exited"
+        case Signaled():
+            return "signaled"
+        case TimedOut():
+            return "timed_out"
+        case Denied():
+            return "denied"
+        case Unstarted():
+            return "unstarted"
+        case Stopped():
+            return "stopped"
+        case Running():
+            return "running"
+        case Lost():
+            return "lost"
+
+
+def _ended(outcome: Outcome) -> str:
+    match outcome:
+        case Exited(code):
+            return f"ended with exit code {code}"
+        case Signaled(number):
+            return f"ended by signal {number} ({_signal_name(number)})"
+        case TimedOut(after):
+            return f"timed out after {_duration(after)}; it was ended with all it started"
+        case Denied(verdict):
+            return f"denied: {verdict.reason}"
+        case Unstarted(reason):
+            return f"not started: {reason}"
+        case Stopped():
+            return "stopped"
+        case Running(job_id):
+            return f"job {job_id} is running"
+        case Lost(reason):
+            return f"lost: {reason}"
+
+
+def _is_plain_end(result: Result) -> bool:
+    return result.came_true == JobEnds()
+
+
+def _came_true(condition: Condition) -> str:
+    match condition:
+        case OutputMatches(pattern):
+            return f"the output matches {pattern!r}"
+        case JobEnds():
+            return "the job has ended"
+        case PortOpens(port):
+            return f"port {port} accepts connections"
+        case FileAppears(path):
+            return f"{path} exists"
+        case Silence(lasting):
+            return f"nothing was printed for {_duration(lasting)}"
+
+
+def _line(job: Job, now: datetime) -> str:
+    state = "running" if isinstance(job.outcome, Running) else _ended(job.outcome)
+    ended = job.ended or now
+    first = job.script.strip().splitlines()[0] if job.script.strip() else ""
+    if len(first) > _SCRIPT_CHARACTERS or first != job.script.strip():
+        first = f"{first[:_SCRIPT_CHARACTERS]}..."
+    return f"{job.id}  {state}  {_duration(ended - job.started)}  {first}"
+
+
+def _duration(time: timedelta) -> str:
+    seconds = time.total_seconds()
+    if seconds < _MINUTE:
+        return f"{round(seconds, 1):g} s"
+    minutes, rest = divmod(round(seconds), _MINUTE)
+    if minutes < _HOUR:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, _HOUR)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

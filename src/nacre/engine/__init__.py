@@ -1,0 +1,1 @@
+"""The pipeline and what it remembers between calls."""

@@ -1,0 +1,238 @@
+"""The pipeline: check, confine, spawn, capture."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
+
+import anyio
+
+from nacre.capture.recorder import Recorder
+from nacre.capture.stream import Stream
+from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
+from nacre.engine.follow import Follower
+from nacre.engine.jobs import Jobs
+from nacre.engine.spills import Spills
+from nacre.errors import StateError, WardenError
+from nacre.model.call import OnTimeout, Poll, Run, Stop
+from nacre.model.launch import Launch
+from nacre.model.outcome import (
+    Denied,
+    Lost,
+    Outcome,
+    Running,
+    Signaled,
+    Stopped,
+    TimedOut,
+    Unstarted,
+)
+from nacre.model.result import JobList, Result
+from nacre.model.transcript import Spill
+from nacre.model.verdict import Decision
+from nacre.policy.policy import Policy
+from nacre.process.bash import bash_launch, find_bash
+from nacre.process.cancel import CancelToken
+from nacre.process.link import Link
+from nacre.process.spawn import spawn
+from nacre.sandbox.base import Sandbox
+
+__all__ = ("Engine", "Occasion")
+
+_FLOOD_THREADS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """What one call brings along: who asks, from where, since when, how to end it early.
+
+    `listener` is called with each piece of output as it comes, in the caller's
+    own task.
+    """
+
+    cwd: PurePath
+    conversation: str
+    environ: Mapping[str, str]
+    began: float = 0.0
+    cancel: CancelToken | None = None
+    listener: Callable[[bytes], None] | None = None
+
+
+class Engine:
+    """Takes calls through the pipeline. Holds no conversation: that is the occasion's."""
+
+    def __init__(
+        self, *, link: Link, policy: Policy, sandbox: Sandbox, spills: Spills, jobs: Jobs
+    ) -> None:
+        self._link = link
+        self._policy = policy
+        self._sandbox = sandbox
+        self._spills = spills
+        self._jobs = jobs
+        self._flood_slots = threading.Semaphore(_FLOOD_THREADS)
+        self.closed = False
+        link.acquire()
+
+    async def run(self, run: Run, occasion: Occasion) -> Result:
+        """Take one script through the whole pipeline."""
+        verdict = self._policy.check(run.script)
+        if verdict.decision is not Decision.ALLOW:
+            return Result(outcome=Denied(verdict))
+        if occasion.cancel is not None and occasion.cancel.cancelled:
+            return Result(outcome=Stopped())
+        cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
+        began = anyio.current_time()
+        try:
+            if run.background:
+                await self._jobs.prepare()
+            launch = self._sandbox.wrap(_launch(run, cwd, occasion.environ))
+            process = await spawn(self._link, launch, run.streams)
+        except (_UnstartableError, StateError, WardenError) as error:
+            return Result(outcome=Unstarted(str(error)))
+        streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)
+        occasion = replace(occasion, cwd=cwd, began=time.time())
+        with Follower(process, streams, occasion.cancel, self._flood_slots) as follower:
+            result = await self._follow(follower, run, occasion)
+        if isinstance(result.outcome, Lost):
+            self._link.sweep()
+        if self.closed and isinstance(result.outcome, Signaled | Lost):
+            result = replace(result, outcome=Stopped())  # by the closing of this engine
+        return replace(
+            result,
+            seconds=anyio.current_time() - began,
+            enforcement=self._sandbox.enforcement(),
+        )
+
+    def _stream(self, pipe: int, run: Run, occasion: Occasion) -> Stream:
+        spill = self._spills.file(run.limit.spill) if run.limit.spill else None
+        return Stream(pipe, Recorder(run.limit), spill, occasion.listener)
+
+    async def _follow(self, follower: Follower, run: Run, occasion: Occasion) -> Result:
+        outcome = None if run.background else await wait_outcome(follower, run)
+        notices: tuple[str, ...] = ()
+        if outcome is None:
+            outcome = await wait_started(follower)
+        if outcome is None:
+            try:
+                return await self._time_is_up(follower, run, occasion)
+            except WardenError as error:
+                return _result(follower, Lost(str(error)))
+            except StateError as error:
+                notices = (f"it could not go on as a job: {error}",)
+                outcome = Unstarted(str(error)) if run.background else _timed_out(run)
+            await end_run(follower, run.grace, outcome)
+        return _result(follower, outcome, notices)
+
+    async def _time_is_up(self, follower: Follower, run: Run, occasion: Occasion) -> Result:
+        """Make a job of what still runs, or end it, as the call says."""
+        if not run.background and run.on_timeout is OnTimeout.KILL:
+            return _result(follower, await end_run(follower, run.grace, _timed_out(run)))
+        if follower.started is None:
+            raise StateError("it was never seen to start")
+        follower.take_back()
+        said = follower.streams
+        job = await self._jobs.adopt(
+            follower.process,
+            follower.started,
+            said,
+            run=run,
+            cwd=occasion.cwd,
+            conversation=occasion.conversation,
+            began=occasion.began,
+        )
+        for stream in said:
+            if stream.spill:
+                stream.spill.remove()  # all of it is in the job's own file
+        result = Result(outcome=Running(job.id), job=job, notices=self._jobs.reports())
+        if run.background:
+            return result
+        kept = Spill(path=job.output, kept=job.said)
+        told = _result(follower, result.outcome, drain=False)
+        return replace(result, transcript=replace(told.transcript, spill=kept), errors=told.errors)
+
+    async def poll(self, poll: Poll, occasion: Occasion) -> Result:
+        """Ask a job what is new.
+
+        Raises:
+            JobNotFoundError: If this conversation has no such job.
+            CallError: If an expression is none.
+        """
+        began = anyio.current_time()
+        reading = await self._jobs.poll(poll, occasion.conversation, occasion.cancel)
+        output, *errors = (news.transcript for news in reading.news)
+        return Result(
+            outcome=reading.job.outcome,
+            transcript=output,
+            errors=errors[0] if errors else None,
+            seconds=anyio.current_time() - began,
+            job=reading.job,
+            came_true=reading.came_true,
+            notices=self._jobs.reports(),
+        )
+
+    async def stop(self, stop: Stop, occasion: Occasion) -> Result:
+        """End a job, and tell what it said that was not told yet.
+
+        Raises:
+            JobNotFoundError: If this conversation has no such job.
+        """
+        began = anyio.current_time()
+        await self._jobs.stop(stop.job_id, occasion.conversation, stop.grace)
+        result = await self.poll(Poll(job_id=stop.job_id, limit=stop.limit), occasion)
+        return replace(result, seconds=anyio.current_time() - began)
+
+    async def jobs(self, occasion: Occasion) -> JobList:
+        """List the jobs of a conversation."""
+        found = await self._jobs.jobs(occasion.conversation)
+        return JobList(at=datetime.now(tz=UTC), jobs=found, notices=self._jobs.reports())
+
+    def close(self) -> None:
+        """End the jobs that are owned, remove the spills, let go of the warden.
+
+        Blocks until what was owned is gone. Safe to call again.
+        """
+        if not self.closed:
+            self.closed = True
+            with ExitStack() as steps:  # each is taken, whatever becomes of the others
+                steps.callback(self._link.release)
+                steps.callback(self._spills.close)
+                steps.callback(self._jobs.close)
+
+
+class _UnstartableError(Exception):
+    """A reason not even to try, found before anything was started."""
+
+
+def _launch(run: Run, cwd: PurePath, environ: Mapping[str, str]) -> Launch:
+    if reason := unusable_folder(cwd):
+        raise _UnstartableError(reason)
+    bash = find_bash()
+    if bash is None:
+        raise _UnstartableError("there is no bash on this machine; install it")
+    if "\0" in run.script:
+        raise _UnstartableError("the script holds a NUL character, which bash cannot be given")
+    try:
+        return bash_launch(bash, run.script, cwd, environ)
+    except UnicodeEncodeError as error:
+        bad = run.script[error.start]
+        raise _UnstartableError(f"the script holds {bad!r}, which is no character") from None
+
+
+def _timed_out(run: Run) -> TimedOut:
+    return TimedOut(run.timeout or timedelta(0))
+
+
+def _result(
+    follower: Follower, outcome: Outcome, notices: tuple[str, ...] = (), *, drain: bool = True
+) -> Result:
+    if drain:
+        follower.drain()
+    output, *errors = (stream.transcript() for stream in follower.streams)
+    return Result(
+        outcome=outcome,
+        transcript=output,
+        errors=errors[0] if errors else None,
+        notices=notices,
+    )

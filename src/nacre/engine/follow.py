@@ -1,0 +1,151 @@
+"""One live process, watched until there is a reason to stop watching."""
+
+import math
+import select
+import threading
+from contextlib import suppress
+from typing import Self
+
+import anyio
+
+from nacre.capture.stream import Flood, Stream
+from nacre.errors import WardenError
+from nacre.process.cancel import CancelToken
+from nacre.process.spawn import Gone, Kept, Process, ShellExited, SpawnFailed, Started
+
+__all__ = ("Follower",)
+
+
+class Follower:
+    """Waits for a process, its pipes and a cancellation at once, in one task.
+
+    An epoll descriptor is itself readable when one of its members is, so one
+    wait covers them all, on asyncio and trio alike. However the block ends, the
+    process and whatever it started is let go of: killed, unless it was kept.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        streams: tuple[Stream, ...],
+        cancel: CancelToken | None,
+        flood_slots: threading.Semaphore,
+    ) -> None:
+        self.process = process
+        self.streams = streams
+        self.started: Started | None = None
+        self.failed: SpawnFailed | None = None
+        self.status: int | None = None
+        self.gone = False
+        self.lost: str | None = None
+        self.cancelled = False
+        self._cancel = cancel
+        self._flood_slots = flood_slots
+        self._floods: dict[int, tuple[Flood, Stream]] = {}
+        self._pipes = {stream.pipe: stream for stream in streams}
+        self._epoll = select.epoll()
+        for fd in (process.fileno(), *self._pipes, *([cancel.fileno()] if cancel else [])):
+            self._epoll.register(fd, select.EPOLLIN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        self.take_back()
+        self._epoll.close()
+        self.process.close()
+        for stream in self.streams:
+            if stream.spill is None:
+                continue
+            if error is None:
+                stream.spill.close()
+            else:
+                stream.spill.remove()  # nobody will ever be told of it
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can be learnt about the shell."""
+        return self.status is not None or self.failed is not None or self.lost is not None
+
+    @property
+    def silent(self) -> bool:
+        """Whether every pipe has ended."""
+        return all(stream.ended for stream in self.streams)
+
+    async def step(self, deadline: float = math.inf) -> bool:
+        """Wait for the next thing to happen, and take note of it.
+
+        Returns False if the deadline came first.
+        """
+        with anyio.CancelScope(deadline=deadline) as scope:
+            await anyio.wait_readable(self._epoll.fileno())
+        if scope.cancelled_caught:
+            return False
+        for fd, _ in self._epoll.poll(0):
+            self._note(fd)
+        return True
+
+    def _note(self, fd: int) -> None:
+        if fd == self.process.fileno():
+            self._hear()
+        elif stream := self._pipes.get(fd):
+            self._read(stream)
+        elif found := self._floods.pop(fd, None):
+            self._end_flood(*found)
+        else:
+            self.cancelled = True
+            self._epoll.unregister(fd)
+
+    def _hear(self) -> None:
+        try:
+            events = self.process.events()
+        except WardenError as error:
+            self.lost = str(error)
+            self._epoll.unregister(self.process.fileno())
+            return
+        for event in events:
+            match event:
+                case Started():
+                    self.started = event
+                case SpawnFailed():
+                    self.failed = event
+                case ShellExited(status):
+                    self.status = status
+                case Gone():
+                    self.gone = True
+                case Kept():
+                    pass  # heard by the one who asked
+
+    def _read(self, stream: Stream) -> None:
+        stream.read()
+        if stream.ended:
+            self._ignore(stream)
+        elif stream.flooding and self._flood_slots.acquire(blocking=False):
+            self._ignore(stream)
+            flood = Flood(stream)
+            self._floods[flood.done] = (flood, stream)
+            self._epoll.register(flood.done, select.EPOLLIN)
+
+    def _ignore(self, stream: Stream) -> None:
+        self._epoll.unregister(stream.pipe)
+        del self._pipes[stream.pipe]
+
+    def _end_flood(self, flood: Flood, stream: Stream) -> None:
+        with suppress(OSError):
+            self._epoll.unregister(flood.done)
+        flood.stop()
+        self._flood_slots.release()
+        if not stream.ended:
+            self._pipes[stream.pipe] = stream
+            self._epoll.register(stream.pipe, select.EPOLLIN)
+
+    def take_back(self) -> None:
+        """Have all streams on this thread again."""
+        while self._floods:
+            self._end_flood(*self._floods.popitem()[1])
+
+    def drain(self) -> None:
+        """Read what is in the pipes now, and no more: others may go on writing."""
+        self.take_back()
+        for stream in self.streams:
+            stream.read()

@@ -1,0 +1,268 @@
+"""What is true of the jobs of one state directory.
+
+Everything here may wait for a disk or for another process's lock: it is called
+on a worker thread.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PurePath
+
+from nacre.capture.stream import Stream
+from nacre.engine.pattern import Pattern
+from nacre.engine.private import make_private
+from nacre.engine.reading import News, OutputFile
+from nacre.engine.record import Ending, JobFiles
+from nacre.engine.store import JobRow, Store
+from nacre.errors import JobNotFoundError, StateError
+from nacre.model.job import Job, Ownership
+from nacre.model.outcome import Exited, Lost, Outcome, Running, Signaled, Stopped
+from nacre.model.transcript import Limit
+
+__all__ = ("Ledger", "Retention")
+
+_COPY_BYTES = 1 << 20
+_YOUNG_SECONDS = 60.0
+_LOOKS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long ended jobs, and spills kept for later calls, stay readable."""
+
+    count: int = 500
+    age: timedelta = timedelta(days=7)
+
+
+class Ledger:
+    """The database of jobs, read together with the files that say how they ended."""
+
+    def __init__(self, folder: Path, store: Store, retention: Retention) -> None:
+        self._folder = folder
+        self._store = store
+        self._retention = retention
+        self._swept = False
+
+    def create_files(self, row: JobRow) -> tuple[int, list[int]]:
+        """Make a job's files; return the record and the outputs, open.
+
+        Raises:
+            StateError: If they cannot be made.
+        """
+        try:
+            make_private(self._folder)
+            return self.files(row).create()
+        except OSError as error:
+            text = f"a job's files cannot be made in {self._folder}: {error.strerror}"
+            raise StateError(text) from error
+
+    def register(self, row: JobRow, streams: Sequence[Stream], outputs: Sequence[int]) -> None:
+        """Write down a new job, with what it said already.
+
+        Raises:
+            StateError: If that is not possible.
+        """
+        try:
+            for stream, output in zip(streams, outputs, strict=True):
+                _copy(stream, output)
+        except OSError as error:
+            raise StateError(f"a job's output cannot be written: {error.strerror}") from error
+        self._store.insert(row)
+        self._tidy()
+
+    def note_seen(self, row: JobRow, streams: Sequence[Stream]) -> None:
+        """Write down that the job's conversation was told what it said so far."""
+        seen = {n: (0, stream.recorder.total) for n, stream in enumerate(streams)}
+        self._store.advance(row.id, row.conversation, seen)
+
+    def prepare(self) -> None:
+        """Find out now whether a job could be written down.
+
+        Raises:
+            StateError: If not.
+        """
+        try:
+            make_private(self._folder)
+        except OSError as error:
+            text = f"the state directory {self._folder.parent} cannot be used: {error.strerror}"
+            raise StateError(text) from error
+        if not os.access(self._folder, os.W_OK):
+            raise StateError(f"the state directory {self._folder.parent} cannot be written")
+        self._store.find("")
+
+    def unregister(self, row: JobRow) -> None:
+        """Take back a job that could not be kept."""
+        self.files(row).remove()
+        self._store.forget([row.id])
+
+    def find(self, job_id: str, conversation: str | None) -> JobRow:
+        """The job with this id, if it is of this conversation.
+
+        Raises:
+            JobNotFoundError: If there is none.
+        """
+        row = self._store.find(job_id)
+        if row is None or (conversation is not None and row.conversation != conversation):
+            raise JobNotFoundError(f"there is no job {job_id!r:.60}")
+        return row
+
+    def find_by_prefix(self, prefix: str) -> JobRow:
+        """The one job, of anyone, whose id starts like this.
+
+        Raises:
+            JobNotFoundError: If there is none, or more than one.
+        """
+        found = self._store.starting_with(prefix) if prefix else []
+        if not found:
+            raise JobNotFoundError(f"there is no job {prefix!r:.60}; 'nacre jobs' lists them")
+        if len(found) > 1 and found[0].id != prefix:
+            raise JobNotFoundError(f"several jobs start with {prefix!r}; give more letters")
+        return found[0]
+
+    def jobs(self, conversation: str | None) -> tuple[Job, ...]:
+        """The jobs of a conversation, or of everyone, oldest first."""
+        return tuple(map(self.look, self._store.jobs(conversation)))
+
+    def look(self, row: JobRow) -> Job:
+        """See how a job is now, and note its end if that is news."""
+        if row.outcome is None:
+            files = self.files(row)
+            attended = files.attended()
+            # In this order: the warden writes the end before it lets go of the lock.
+            ending = files.ending()
+            if ending is not None or not attended:
+                row = self._settled(row, ending)
+        return self._job(row)
+
+    def _settled(self, row: JobRow, ending: Ending | None) -> JobRow:
+        """Note how a job ended; a disk too full to note it on does not make it less true."""
+        found = replace(
+            row,
+            outcome=ending.outcome if ending else "lost",
+            number=ending.number if ending else None,
+            stopping=row.stopping or bool(ending and ending.stopped),
+            ended=ending.ended if ending else time.time(),
+            said=sum(ending.said) if ending else self._size(row),
+        )
+        try:
+            self._store.settle(found)
+            return self._store.find(row.id) or found
+        except StateError:
+            return found
+
+    def read(
+        self, row: JobRow, conversation: str, limit: Limit, pattern: Pattern | None
+    ) -> tuple[Job, tuple[News, ...]]:
+        """Tell a reader what is new; what one call was told, no other is told again."""
+        while True:
+            job = self.look(row)
+            # One that ended since then is told as running: its last words come next time.
+            ending = None if isinstance(job.outcome, Running) else self.files(row).ending()
+            cursors = self.cursors(row, conversation)
+            outputs = [OutputFile(self.files(row), n) for n in range(row.streams)]
+            news = tuple(
+                output.matching(cursor, limit, pattern, ending)
+                if pattern
+                else output.news(cursor, limit, ending)
+                for output, cursor in zip(outputs, cursors, strict=True)
+            )
+            moves = {n: (old, news[n].cursor) for n, old in enumerate(cursors)}
+            try:
+                if self._store.advance(row.id, conversation, moves):
+                    return job, news
+            except StateError as error:
+                self._store.report(f"what was told here will be told again: {error}")
+                return job, news
+
+    def cursors(self, row: JobRow, conversation: str) -> tuple[int, ...]:
+        """How far a reader has read each stream."""
+        return tuple(self._store.cursor(row.id, conversation, n) for n in range(row.streams))
+
+    def note_stop(self, row: JobRow) -> None:
+        """Write down that a job is about to be ended on purpose."""
+        self._store.note_stop(row.id)
+
+    def files(self, row: JobRow) -> JobFiles:
+        """Where a job's files are."""
+        return JobFiles(self._folder, row.id, row.streams)
+
+    def reports(self) -> tuple[str, ...]:
+        """What the database had to say for itself since the last time."""
+        return self._store.reports()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._store.close()
+
+    def _job(self, row: JobRow) -> Job:
+        return Job(
+            id=row.id,
+            conversation=row.conversation,
+            script=row.script,
+            description=row.description,
+            cwd=PurePath(row.cwd),
+            ownership=Ownership.DETACHED if row.detached else Ownership.OWNED,
+            pid=row.pid,
+            started=_moment(row.started),
+            ended=None if row.ended is None else _moment(row.ended),
+            outcome=_outcome(row),
+            output=self.files(row).outputs[0],
+            said=self._size(row) if row.said is None else row.said,
+        )
+
+    def _size(self, row: JobRow) -> int:
+        return sum(OutputFile(self.files(row), n).size(None) for n in range(row.streams))
+
+    def _tidy(self) -> None:
+        """Remove ended jobs beyond the retention, with their files."""
+        if not self._swept:
+            self._swept = True
+            self._sweep()
+        # An end that nobody asked for is noted only here.
+        for row in self._store.some_open(_LOOKS):
+            self.look(row)
+        oldest = time.time() - self._retention.age.total_seconds()
+        expired = self._store.expired(self._retention.count, oldest)
+        for job_id in expired:
+            JobFiles(self._folder, job_id, 2).remove()
+        if expired:
+            self._store.forget(expired)
+
+    def _sweep(self) -> None:
+        """Remove files of jobs that no row tells of: their host died in between."""
+        for record in self._folder.glob("*.record"):
+            files = JobFiles(self._folder, record.stem, 2)
+            young = files.age() < _YOUNG_SECONDS  # perhaps not locked yet
+            if not young and self._store.find(record.stem) is None and not files.attended():
+                files.remove()
+
+
+def _outcome(row: JobRow) -> Outcome:
+    match row.outcome, row.number:
+        case None, _:
+            return Running(row.id)
+        case "exited", int(code):
+            return Exited(code)
+        case "signaled", int(number):
+            return Stopped() if row.stopping else Signaled(number)
+        case _:
+            return Lost("the process that held it died, and nobody saw how it ended")
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _copy(stream: Stream, output: int) -> None:
+    """Put what a stream said so far into a job's file, from its first byte on."""
+    path = stream.spill.path if stream.spill is not None else None
+    if path is None:
+        said = stream.transcript()
+        os.write(output, said.head if said.omitted else said.head + said.tail)
+        return
+    with path.open("rb") as spilled, open(output, "wb", closefd=False) as file:
+        shutil.copyfileobj(spilled, file, _COPY_BYTES)

@@ -1,0 +1,45 @@
+"""What can go wrong that is not an outcome.
+
+What a script does wrong is an `Outcome`; what a host, a person or an agent asks
+for wrongly is one of these. A message names the value and says what to do.
+
+* NacreError
+  + ConfigError         a setting cannot be used as written
+  + CallError           the agent's arguments do not fit the dialect
+  + JobNotFoundError    no such job in this conversation
+  + StateError          the state directory cannot hold what it must
+  + WardenError         the process that spawns and ends could not do its work
+"""
+
+__all__ = (
+    "CallError",
+    "ConfigError",
+    "JobNotFoundError",
+    "NacreError",
+    "StateError",
+    "WardenError",
+)
+
+
+class NacreError(Exception):
+    """Anything nacre raises on purpose."""
+
+
+class ConfigError(NacreError):
+    """A setting cannot be used as written."""
+
+
+class CallError(NacreError):
+    """The agent's arguments do not fit the dialect."""
+
+
+class JobNotFoundError(NacreError):
+    """No such job in this conversation."""
+
+
+class StateError(NacreError):
+    """The state directory cannot hold what it must."""
+
+
+class WardenError(NacreError):
+    """The process that spawns and ends could not do its work."""

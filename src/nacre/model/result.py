@@ -1,0 +1,40 @@
+"""Everything a call produced, in no dialect's words."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from nacre.model.call import Condition
+from nacre.model.confinement import Enforcement
+from nacre.model.job import Job
+from nacre.model.outcome import Outcome
+from nacre.model.transcript import Transcript
+
+__all__ = ("JobList", "Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How a run, poll or stop ended, and what was said.
+
+    `errors` is standard error when the streams were kept separate. `came_true`
+    is the condition that ended a wait, None if the time was up first. `notices`
+    are sentences of ours about what could not be done beside the run itself.
+    """
+
+    outcome: Outcome
+    transcript: Transcript = field(default_factory=Transcript)
+    errors: Transcript | None = None
+    seconds: float = 0.0
+    enforcement: Enforcement = field(default_factory=Enforcement)
+    job: Job | None = None
+    came_true: Condition | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobList:
+    """The jobs of a conversation, oldest first, as they were at one moment."""
+
+    at: datetime
+    jobs: tuple[Job, ...]
+    notices: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Processes: started here, and ended here with all they started."""

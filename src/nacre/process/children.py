@@ -1,0 +1,37 @@
+"""The children of this process, the orphans it inherited included."""
+
+import os
+import signal
+from contextlib import suppress
+
+__all__ = ("children", "kill_child", "kill_shell")
+
+
+def children() -> list[int]:
+    """The live children and zombies of this process, orphans it inherited included."""
+    try:
+        with open("/proc/thread-self/children", "rb", buffering=0) as file:
+            return [int(pid) for pid in file.read().split()]
+    except FileNotFoundError:  # a kernel without CONFIG_PROC_CHILDREN
+        return [int(e) for e in os.listdir("/proc") if e.isdecimal() and _parent(e) == os.getpid()]
+
+
+def _parent(pid: str) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def kill_shell(pid: int) -> None:
+    """Kill a shell with its group, also if it shed its mark: it is not reaped yet."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    kill_child(pid)
+
+
+def kill_child(pid: int) -> None:
+    """Kill a child that is not reaped, so that its pid is no other's."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,229 @@
+"""A live process group, held by its lifeline to the warden."""
+
+import json
+import os
+import select
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from nacre.errors import StateError, WardenError
+from nacre.model.call import Streams
+from nacre.model.launch import Launch
+from nacre.process.link import Link
+
+__all__ = ("Event", "Gone", "Kept", "Process", "ShellExited", "SpawnFailed", "Started", "spawn")
+
+_BUSY_SECONDS = 0.002
+_KEEP_SECONDS = 10.0
+_MESSAGE_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Bash runs, under this pid; all it starts carries this mark."""
+
+    pid: int
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnFailed:
+    """Bash did not start."""
+
+    errno: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShellExited:
+    """Bash was reaped, with this wait status."""
+
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Whether the warden took the call as a job."""
+
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """No process of the call is left."""
+
+
+Event = Started | SpawnFailed | ShellExited | Kept | Gone
+
+
+class Process:
+    """A launch that was handed to the warden.
+
+    `pipes` are the read ends, non-blocking: one for merged output, two for
+    separate. However the holder ends, closing the lifeline kills whatever the
+    launch started; `keep` is the one way to prevent that.
+    """
+
+    def __init__(self, lifeline: socket.socket, pipes: tuple[int, ...]) -> None:
+        self._lifeline = lifeline
+        self.pipes = pipes
+
+    def fileno(self) -> int:
+        """The descriptor that is readable when there are events."""
+        return self._lifeline.fileno()
+
+    def events(self) -> list[Event]:
+        """What the warden said since the last time, without waiting.
+
+        Raises:
+            WardenError: If the warden died, and with it the knowledge of this call.
+        """
+        found: list[Event] = []
+        while True:
+            try:
+                data = self._lifeline.recv(_MESSAGE_BYTES)
+            except BlockingIOError:
+                return found
+            except ConnectionError:
+                data = b""
+            if not data:
+                if found:
+                    return found
+                raise WardenError("the warden that held this script died")
+            found.append(_event(json.loads(data)))
+
+    def ask_who(self) -> None:
+        """Have the warden say which process this is: a `Started` event follows."""
+        self._tell({"who": True})
+
+    def end(self, grace: float) -> None:
+        """Ask every process of the call to end, and insist after the grace."""
+        self._tell({"end": grace})
+
+    def _tell(self, message: dict[str, float]) -> None:
+        with suppress(OSError):  # a warden that died is noticed by `events`
+            self._lifeline.send(json.dumps(message).encode())
+
+    def keep(self, request: dict[str, Any], fds: list[int]) -> None:
+        """Hand the call over to the warden as a job, with its pipes; blocks a moment.
+
+        Raises:
+            StateError: If the warden has no room for it.
+            WardenError: If the warden died.
+        """
+        data = json.dumps({"keep": {**request, "fds": len(fds)}}).encode()
+        poll = select.poll()
+        poll.register(self._lifeline.fileno(), select.POLLIN)
+        try:
+            socket.send_fds(self._lifeline, [data], fds)
+        except OSError as error:
+            raise WardenError("the warden that held this script died") from error
+        while poll.poll(_KEEP_SECONDS * 1000):
+            answers = [event for event in self.events() if isinstance(event, Kept)]
+            if Kept(kept=True) in answers:
+                return
+            if answers:
+                raise StateError("the warden has no descriptors left for another job")
+        raise WardenError("the warden that held this script does not answer")
+
+    def close(self) -> None:
+        """Let go: what is not kept is killed. Safe to call again."""
+        with suppress(OSError):
+            # Also for copies in processes that the host forked meanwhile.
+            self._lifeline.shutdown(socket.SHUT_RDWR)
+        self._lifeline.close()
+        for pipe in self.pipes:
+            os.close(pipe)
+        self.pipes = ()
+
+
+async def spawn(link: Link, launch: Launch, streams: Streams) -> Process:
+    """Hand a launch to the warden; whether it started is the first event.
+
+    Raises:
+        WardenError: If there is no warden, or no descriptors are left for pipes.
+    """
+    try:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    except OSError as error:
+        raise WardenError(f"no socket can be made: {error.strerror}") from error
+    ours.setblocking(False)
+    process = Process(ours, ())
+    passed: list[int] = []
+    try:
+        _open_pipes(process, passed, streams)
+        if launch.stdin is not None:
+            passed.append(_memory_file(launch.stdin))
+        fds = [theirs.fileno(), *passed]
+        await _send(link, {**_request(launch), "fds": len(fds)}, fds)
+    except OSError as error:
+        process.close()
+        raise WardenError(f"no pipe can be made: {error.strerror}") from error
+    except BaseException:
+        process.close()
+        raise
+    finally:
+        theirs.close()
+        for fd in passed:
+            os.close(fd)
+    return process
+
+
+async def _send(link: Link, request: dict[str, Any], fds: list[int]) -> None:
+    while True:
+        try:
+            link.send(request, fds)
+        except BlockingIOError:
+            await anyio.sleep(_BUSY_SECONDS)
+        else:
+            return
+
+
+def _open_pipes(process: Process, passed: list[int], streams: Streams) -> None:
+    for _ in range(1 if streams is Streams.MERGED else 2):
+        read, write = os.pipe2(os.O_CLOEXEC)
+        process.pipes += (read,)
+        passed.append(write)
+        os.set_blocking(read, False)
+
+
+def _request(launch: Launch) -> dict[str, Any]:
+    return {
+        "executable": launch.executable,
+        "argv": launch.argv,
+        "cwd": str(launch.cwd),
+        "environ": dict(launch.environ),
+        "stdin": launch.stdin is not None,
+    }
+
+
+def _memory_file(content: bytes) -> int:
+    file = os.memfd_create("nacre-stdin", os.MFD_CLOEXEC)
+    try:
+        with open(file, "wb", closefd=False) as whole:
+            whole.write(content)
+        os.lseek(file, 0, os.SEEK_SET)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _event(message: dict[str, Any]) -> Event:
+    match message:
+        case {"started": int(pid), "mark": int(mark)}:
+            return Started(pid, mark)
+        case {"unstarted": int(errno), "why": str(reason)}:
+            return SpawnFailed(errno, reason)
+        case {"exited": int(status)}:
+            return ShellExited(status)
+        case {"kept": bool(kept)}:
+            return Kept(kept)
+        case {"gone": True}:
+            return Gone()
+        case _:
+            raise WardenError(f"the warden said {message!r:.60}")

@@ -1,0 +1,1 @@
+"""A transcript cut and cleaned for a model to read."""

@@ -1,0 +1,1 @@
+"""Mechanisms that hold a launch to a confinement."""

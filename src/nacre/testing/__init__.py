@@ -1,0 +1,6 @@
+"""Fakes and contract suites for those who extend nacre or build on it."""
+
+from nacre.testing.contract import CONTRACT, Check, Subject
+from nacre.testing.scripted import ScriptedBash
+
+__all__ = ("CONTRACT", "Check", "ScriptedBash", "Subject")

@@ -1,0 +1,90 @@
+"""A tool that runs nothing and answers from a list, to test an agent with."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Self
+
+from nacre.dialects.select import select
+from nacre.model.reply import Reply
+from nacre.tool import ToolContext
+
+__all__ = ("ScriptedBash",)
+
+
+class ScriptedBash:
+    """Has the doors of `nacre.Bash`; no process is ever started.
+
+    Each call takes the next of the replies, and is kept in `calls`. A string is
+    the output of a script that succeeded.
+
+    Raises:
+        AssertionError: From a call for which no reply is left.
+    """
+
+    def __init__(self, replies: Iterable[Reply | str], *, dialect: str = "nacre") -> None:
+        self._replies = [_reply(reply) for reply in replies]
+        self._dialect = select(dialect)
+        self.calls: list[tuple[str, Mapping[str, object]]] = []
+        self.closed = False
+
+    def specs(self, context: ToolContext | None = None) -> list[dict[str, object]]:
+        """The real tool definitions of the dialect."""
+        del context
+        return [
+            {"name": s.name, "description": s.description, "input_schema": dict(s.input_schema)}
+            for s in self._dialect.specs(None)
+        ]
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        context: ToolContext | None = None,
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> Reply:
+        """Give the next reply; a listener hears its text first."""
+        return self.call_sync(tool, arguments, context, on_output=on_output)
+
+    def call_sync(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        context: ToolContext | None = None,
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> Reply:
+        """Give the next reply; a listener hears its text first."""
+        del context
+        self.calls.append((tool, arguments))
+        if not self._replies:
+            raise AssertionError(f"no reply is left for {tool} {dict(arguments)!r}")
+        reply = self._replies.pop(0)
+        if on_output is not None:
+            on_output(reply.text.encode())
+        return reply
+
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+    async def aclose(self) -> None:
+        """Note that it was closed."""
+        self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+def _reply(given: Reply | str) -> Reply:
+    if isinstance(given, Reply):
+        return given
+    return Reply(text=given, details={"outcome": "exited", "exit_code": 0})

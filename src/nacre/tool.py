@@ -1,0 +1,239 @@
+"""One dialect joined to one engine: the object a host holds."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Self, cast
+
+import anyio
+import anyio.to_thread
+from anyio.lowlevel import current_token
+
+from nacre.config.state import state_folder
+from nacre.dialects.base import Dialect
+from nacre.dialects.select import select as select_dialect
+from nacre.engine.assemble import Settings, assemble
+from nacre.engine.engine import Engine, Occasion
+from nacre.errors import CallError, ConfigError, NacreError
+from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
+from nacre.model.confinement import Environment
+from nacre.model.reply import Reply
+from nacre.model.result import JobList, Result
+from nacre.process.cancel import CancelToken
+from nacre.process.environ import environ_of
+
+__all__ = ("Bash", "ToolContext")
+
+DEFAULT_CONVERSATION = "default"
+_JOBS = ("owned", "detached")
+_LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """Everything a call needs to know that is not in its arguments.
+
+    Cursors and jobs belong to a `conversation`; without one, to a common one.
+    """
+
+    working_dir: str | os.PathLike[str]
+    cancel: CancelToken | None = None
+    conversation: str | None = None
+
+
+class Bash:
+    """The tools of one dialect, ready to be called.
+
+    One object serves many conversations at once, from any task or thread, and
+    stores none of them: what differs comes in the `ToolContext`. Close it, or
+    use it in a `with` or `async with` block, to end every job it owns.
+
+    Settings left out are the dialect's. `timeout` is the time in seconds that a
+    script gets when the agent names none, `math.inf` for no limit. `jobs` is
+    "owned", to end with this tool, or "detached", to survive it.
+
+    Raises:
+        ConfigError: If a setting cannot be used as given.
+    """
+
+    def __init__(  # noqa: PLR0913 (settings, all by keyword)
+        self,
+        *,
+        dialect: str = "nacre",
+        workspace: str | os.PathLike[str] | None = None,
+        sandbox: str | None = None,
+        timeout: float | None = None,
+        on_timeout: str | None = None,
+        pass_env: Sequence[str] = (),
+        state: str | os.PathLike[str] | None = None,
+        jobs: str = "owned",
+    ) -> None:
+        if jobs not in _JOBS:
+            raise ConfigError(f"jobs={jobs!r} is not known; use 'owned' or 'detached'")
+        self._dialect: Dialect = select_dialect(dialect)
+        posture = self._dialect.posture
+        self._workspace = _folder(workspace)
+        self._on_timeout = _on_timeout(on_timeout, posture.on_timeout)
+        self._timeout = _timeout(timeout)
+        self._environment = Environment(
+            inherit=posture.environment.inherit,
+            passed=tuple(pass_env),
+            fixed=posture.environment.fixed,
+        )
+        self._engine: Engine = assemble(
+            Settings(
+                state=state_folder(state),
+                sandbox=sandbox or posture.sandbox,
+                detached=jobs == "detached",
+            )
+        )
+
+    def specs(self, context: ToolContext | None = None) -> list[dict[str, object]]:
+        """The tool definitions, as a host would send them to a model."""
+        cwd = Path(context.working_dir) if context else None
+        return [
+            {
+                "name": spec.name,
+                "description": spec.description,
+                "input_schema": dict(spec.input_schema),
+            }
+            for spec in self._dialect.specs(cwd)
+        ]
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        context: ToolContext | None = None,
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> Reply:
+        """Carry out one tool call and put its result into the dialect's words.
+
+        `on_output` is called with each piece of a script's output as it comes.
+        Whatever the agent sent is answered with a reply. A caller that is
+        cancelled leaves nothing running.
+
+        Raises:
+            ConfigError: If the tool was closed.
+        """
+        if self._engine.closed:
+            raise ConfigError("this tool was closed; make another")
+        try:
+            call = self._parse(tool, arguments)
+            result = await self._carry_out(call, self._occasion(context, on_output))
+        except NacreError as error:
+            return self._dialect.refuse(tool, error)
+        return self._dialect.render(call, result)
+
+    def call_sync(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        context: ToolContext | None = None,
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> Reply:
+        """Do what `call` does, for a caller that has no event loop.
+
+        Raises:
+            ConfigError: If there is one running on this thread.
+        """
+        if _in_event_loop():
+            raise ConfigError("call_sync was called inside an event loop; await call(...) there")
+
+        async def call() -> Reply:
+            return await self.call(tool, arguments, context, on_output=on_output)
+
+        return anyio.run(call)
+
+    def close(self) -> None:
+        """End every job this tool owns, and let go of its files. Safe to call again."""
+        self._engine.close()
+
+    async def aclose(self) -> None:
+        """Do what `close` does without blocking the event loop."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._engine.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _parse(self, tool: str, arguments: object) -> Call:
+        """Read a call; arguments come from a model, and may be anything."""
+        if not isinstance(arguments, Mapping):
+            raise CallError(f"the arguments of {tool} must be an object, not {arguments!r:.60}")
+        given = cast("Mapping[str, object]", arguments)
+        call = self._dialect.parse(tool, given, self._on_timeout)
+        if isinstance(call, Run) and self._timeout and given.get("timeout") is None:
+            return replace(call, timeout=self._timeout)
+        return call
+
+    def _occasion(
+        self, context: ToolContext | None, listener: Callable[[bytes], None] | None
+    ) -> Occasion:
+        conversation = (context and context.conversation) or DEFAULT_CONVERSATION
+        return Occasion(
+            cwd=self._workspace / context.working_dir if context else self._workspace,
+            # A name is stored and compared as text, whatever characters it is made of.
+            conversation=conversation.encode("utf-8", "backslashreplace").decode(),
+            environ=environ_of(self._environment, os.environ),
+            cancel=context.cancel if context else None,
+            listener=listener,
+        )
+
+    async def _carry_out(self, call: Call, occasion: Occasion) -> Result | JobList:
+        match call:
+            case Run():
+                return await self._engine.run(call, occasion)
+            case Poll():
+                return await self._engine.poll(call, occasion)
+            case Stop():
+                return await self._engine.stop(call, occasion)
+            case ListJobs():
+                return await self._engine.jobs(occasion)
+
+
+def _folder(given: str | os.PathLike[str] | None) -> Path:
+    try:
+        return Path(given or ".").absolute()
+    except FileNotFoundError:
+        raise ConfigError("the current directory is gone; give workspace=...") from None
+
+
+def _in_event_loop() -> bool:
+    try:
+        current_token()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _timeout(given: float | None) -> timedelta | None:
+    if given is None:
+        return None
+    if not given > 0:
+        raise ConfigError(f"timeout={given!r} cannot be used; give a number of seconds above 0")
+    return timedelta(seconds=min(given, _LONGEST_SECONDS))
+
+
+def _on_timeout(given: str | None, posture: OnTimeout) -> OnTimeout:
+    if given is None:
+        return posture
+    try:
+        return OnTimeout(given)
+    except ValueError:
+        raise ConfigError(
+            f"on_timeout={given!r} is not known; use 'kill' or 'background'"
+        ) from None

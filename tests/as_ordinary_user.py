@@ -1,0 +1,88 @@
+"""Run the tests of processes and files once more as an ordinary user, when we are root.
+
+Root is held to fewer limits than anybody else: it may raise hard limits, write
+to any folder and start any number of processes. What holds for root alone holds
+for nobody.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+USER = 61234
+ROOT = Path(__file__).parents[1]
+TESTS = ("capture", "cli/test_run.py", "cli/test_jobs.py", "contract", "engine", "process", "soak")
+# Not root's own Python: its home is closed to others.
+PYTHON = "/usr/bin/python3"
+REQUIRED = "user-tests" in os.environ.get("NACRE_REQUIRE", "").split(",")
+
+
+def main() -> int:
+    if os.getuid() != 0:
+        return _say("these tests were run as an ordinary user: nothing to repeat")
+    if not _usable(PYTHON):
+        return _say(
+            f"skipped: {PYTHON} cannot make a virtual environment with Python 3.11", missing=True
+        )
+    with tempfile.TemporaryDirectory(prefix="nacre-user-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        _install(folder)
+        home = folder / "home"
+        home.mkdir()
+        os.chown(home, USER, USER)
+        done = subprocess.run(
+            [folder / "venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+             "--basetemp", home / "tmp", *(f"tests/{part}" for part in TESTS)],
+            check=False,
+            cwd=folder / "project",
+            user=USER,
+            group=USER,
+            extra_groups=[],
+            env={
+                "PATH": "/usr/local/bin:/usr/bin:/bin",
+                "HOME": str(home),
+                "LANG": "C.UTF-8",
+                "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "NACRE_REQUIRE": "ordinary-user",
+            },
+        )  # fmt: skip
+    return done.returncode
+
+
+def _usable(python: str) -> bool:
+    code = "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"
+    return (
+        Path(python).exists() and subprocess.run([python, "-c", code], check=False).returncode == 0
+    )
+
+
+def _install(folder: Path) -> None:
+    """Install a copy of the project, as a user would have it, and its tests beside it."""
+    project = folder / "project"
+    project.mkdir()
+    for part in ("src", "tests", "docs"):
+        shutil.copytree(ROOT / part, project / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "constraints.txt", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, project / file)
+    subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run(
+        [folder / "venv/bin/python", "-m", "pip", "install", "--quiet",
+         "--disable-pip-version-check", "-c", project / "constraints.txt", project,
+         "pytest", "pytest-timeout", "pytest-randomly", "hypothesis", "trio"],
+        check=True,
+    )  # fmt: skip
+    shutil.rmtree(project / "src")  # the installed package is tested, not the tree
+
+
+def _say(sentence: str, *, missing: bool = False) -> int:
+    sys.stdout.write(f"{sentence}\n")
+    return int(missing and REQUIRED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+import os
+import select
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from nacre.capture.recorder import Recorder
+from nacre.capture.spill import SpillFile
+from nacre.capture.stream import Flood, Stream
+from nacre.model.transcript import Limit
+
+_LIMIT = Limit(head=10, tail=10)
+
+
+@pytest.fixture
+def pipe() -> Generator[tuple[int, int]]:
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    yield read, write
+    os.close(read)
+
+
+def test_a_turn_takes_what_is_there_and_does_not_wait(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    stream = Stream(read, Recorder(_LIMIT))
+    os.write(write, b"hello")
+    assert (stream.read(), stream.read(), stream.ended) == (5, 0, False)
+    os.close(write)
+    assert (stream.read(), stream.ended) == (0, True)
+    assert stream.transcript().head == b"hello"
+
+
+def test_a_listener_hears_every_byte(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    heard: list[bytes] = []
+    stream = Stream(read, Recorder(_LIMIT), listener=heard.append)
+    said = bytes(range(256)) * 200
+    os.write(write, said)
+    os.close(write)
+    while not stream.ended:
+        stream.read()
+    assert b"".join(heard) == said
+
+
+@pytest.mark.parametrize("inline", [None, 5, 0])
+def test_the_spill_has_everything_from_the_first_byte(
+    pipe: tuple[int, int], tmp_path: Path, inline: int | None
+) -> None:
+    read, write = pipe
+    limit = Limit(head=4, tail=4, spill=1000, inline=inline)
+    spill = SpillFile(tmp_path, 1000, lambda: None)
+    stream = Stream(read, Recorder(limit), spill)
+    for piece in (b"ab", b"cdef", b"ghijklmnop", b"q"):
+        os.write(write, piece)
+        stream.read()
+    os.close(write)
+    assert spill.path is not None
+    assert spill.path.read_bytes() == b"abcdefghijklmnopq"
+
+
+def test_what_fits_is_not_spilled(pipe: tuple[int, int], tmp_path: Path) -> None:
+    read, write = pipe
+    spill = SpillFile(tmp_path, 1000, lambda: None)
+    stream = Stream(read, Recorder(Limit(head=4, tail=4, spill=1000, inline=6)), spill)
+    os.write(write, b"abcdef")
+    os.close(write)
+    stream.read()
+    assert spill.value() is None
+
+
+def test_a_flood_is_read_to_its_end_by_a_thread(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    stream = Stream(read, Recorder(_LIMIT))
+    flood = Flood(stream)
+    size = 20 << 20
+
+    def pour() -> None:
+        with open(write, "wb") as file:
+            file.writelines(b"x" * (1 << 20) for _ in range(20))
+
+    writer = threading.Thread(target=pour)
+    writer.start()
+    writer.join()
+    assert select.select([flood.done], [], [], 30)[0]
+    flood.stop()
+    assert (stream.recorder.total, stream.ended) == (size, True)
+
+
+def test_a_flood_gives_the_stream_back_when_asked(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    stream = Stream(read, Recorder(_LIMIT))
+    flood = Flood(stream)
+    flood.stop()
+    os.write(write, b"later")
+    assert stream.read() == 5
+    os.close(write)

@@ -1,0 +1,88 @@
+"""`nacre bench` through a real process, at its quick scale: the shape, not the figures."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIELDS = {"name", "work", "measured", "bar", "holds", "note", "scale"}
+ROWS = {
+    "cold": ["cold"],
+    "flood": ["flood", "flood memory"],
+    "lines": ["lines memory", "lines tail"],
+    "jobs": ["jobs", "jobs memory", "jobs threads", "jobs warden"],
+    "cancel": ["cancel"],
+    "timeout": ["timeout"],
+    "concurrent": ["concurrent", "concurrent leaks"],
+    "import": ["import", "import Bash", "nacre run"],
+}
+
+
+def bench(temporary: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    own = {"NACRE_STATE": str(temporary / "state"), "TMPDIR": str(temporary)}
+    return subprocess.run(
+        [sys.executable, "-m", "nacre", "bench", *arguments],
+        capture_output=True,
+        check=False,
+        env={**os.environ, **own, **variables},
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_benchmark_runs_and_gives_its_rows(name: str, tmp_path: Path) -> None:
+    done = bench(tmp_path, "--quick", "--json", "--only", name)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)
+    assert [row["name"] for row in rows] == ROWS[name]
+    assert all(row.keys() == FIELDS for row in rows)
+    assert {row["scale"] for row in rows} == {"quick"}
+    assert all((row["holds"] is None) == (row["bar"] == "") for row in rows)
+
+
+def test_what_does_not_depend_on_speed_holds_at_any_scale(tmp_path: Path) -> None:
+    names = ("lines", "jobs", "concurrent")
+    done = bench(tmp_path, "--quick", "--json", *(f"--only={name}" for name in names))
+
+    held = {row["name"]: row["holds"] for row in json.loads(done.stdout)}
+    exact = ("lines memory", "lines tail", "jobs", "jobs memory", "jobs threads")
+    assert {name: held[name] for name in (*exact, "concurrent leaks")} == dict.fromkeys(
+        (*exact, "concurrent leaks"), True
+    )
+
+
+def test_nothing_is_left_in_the_temporary_folder_or_the_state(tmp_path: Path) -> None:
+    bench(tmp_path, "--quick", "--only", "jobs")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_ends_with_the_machine_and_a_warning_that_it_was_quick(tmp_path: Path) -> None:
+    done = bench(tmp_path, "--quick", "--only", "cold", "--only", "lines")
+
+    heading, *_, machine, warning = done.stdout.splitlines()
+    assert heading.split() == ["NAME", "MEASURED", "BAR", "HOLDS", "WORK"]
+    assert "lines tail    exact" in done.stdout
+    assert f"{os.cpu_count()} cpus, Linux {os.uname().release}, Python " in machine
+    assert warning == "quick run: too little work for its figures to mean anything"
+
+
+def test_an_unknown_benchmark_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    done = bench(tmp_path, "--only", "warm")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "'warm' is not one of 'cold', 'flood'," in done.stderr
+
+
+def test_a_benchmark_that_cannot_run_says_why_even_when_quick(tmp_path: Path) -> None:
+    done = bench(tmp_path, "--quick", "--json", "--only", "cold", PATH="/nonexistent")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("nacre: the benchmark 'cold' could not run: ")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,62 @@
+"""Looking at the processes of this machine from outside."""
+
+import os
+import secrets
+import signal
+import time
+
+import anyio
+
+__all__ = ("alive", "descriptors", "gone", "gone_blocking", "kill_all", "tag", "threads")
+
+GONE_SECONDS = 2.0
+
+
+def tag() -> str:
+    """A number of seconds, longer than any test, that no other sleep has."""
+    return f"9{secrets.randbelow(10**9):09d}.{secrets.randbelow(10**6):06d}"
+
+
+def alive(text: str) -> list[int]:
+    """The processes whose command line holds a text; zombies have none."""
+    found: list[int] = []
+    for entry in os.listdir("/proc"):
+        if entry.isdecimal():
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    if text.encode() in file.read():
+                        found.append(int(entry))
+            except OSError:
+                continue
+    return found
+
+
+async def gone(text: str, within: float = GONE_SECONDS) -> None:
+    """Wait until no process holds a text; fail if that takes too long."""
+    with anyio.fail_after(within):
+        while alive(text):
+            await anyio.sleep(0.01)
+
+
+def gone_blocking(text: str, within: float = GONE_SECONDS) -> None:
+    """Do the same without an event loop."""
+    deadline = time.monotonic() + within
+    while found := alive(text):
+        assert time.monotonic() < deadline, f"still alive: {found}"
+        signal.sigtimedwait([], 0.01)
+
+
+def kill_all(text: str) -> None:
+    """Leave nothing of a failed test behind."""
+    for pid in alive(text):
+        os.kill(pid, signal.SIGKILL)
+
+
+def descriptors() -> int:
+    """How many descriptors this process has open."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def threads() -> int:
+    """How many threads this process has."""
+    return len(os.listdir("/proc/self/task"))
