@@ -5,8 +5,13 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from nacre import Bash
+
+# A clock is no law: a fresh clone builds hypothesis' tables during its first example.
+settings.register_profile("nacre", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("nacre")
 
 
 def pytest_configure(config: pytest.Config) -> None:
