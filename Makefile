@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types architecture tests user-tests bench fix clean
+.PHONY: help demo test lint types architecture tests user-tests oracle bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,9 @@ tests: $(READY)
 
 user-tests: $(READY)  ## when root: the process tests again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py
+
+oracle: $(READY)  ## many scripts run where they do no harm, against their readings
+	PYTHONPATH=tests $(BIN)/python -m oracle
 
 bench: $(READY)  ## the table of ratios
 	$(BIN)/nacre bench

@@ -14,7 +14,16 @@ from pathlib import Path
 
 USER = 61234
 ROOT = Path(__file__).parents[1]
-TESTS = ("capture", "cli/test_run.py", "cli/test_jobs.py", "contract", "engine", "process", "soak")
+TESTS = (
+    "capture",
+    "cli/test_run.py",
+    "cli/test_jobs.py",
+    "config",
+    "contract",
+    "engine",
+    "process",
+    "soak",
+)
 # Not root's own Python: its home is closed to others.
 PYTHON = "/usr/bin/python3"
 REQUIRED = "user-tests" in os.environ.get("NACRE_REQUIRE", "").split(",")

@@ -1,13 +1,14 @@
 """What every test can ask for."""
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nacre import Bash
+from oracle import namespace
 
 # A clock is no law: a fresh clone builds hypothesis' tables during its first example.
 settings.register_profile("nacre", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -15,15 +16,20 @@ settings.load_profile("nacre")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the state of whoever runs the tests out of them."""
+    """Keep the state and the settings of whoever runs the tests out of them."""
     del config
-    os.environ.pop("NACRE_STATE", None)
+    kept = {"NACRE_REQUIRE", "NACRE_CORPUS", "NACRE_CASES"}
+    for name in [name for name in os.environ if name.startswith("NACRE_")]:
+        if name not in kept:
+            del os.environ[name]
     os.environ.pop("NO_COLOR", None)
+    os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
 
 
-_LACKS = {
-    "root": None if os.getuid() == 0 else "the tests are not run as root",
-    "ordinary-user": None if os.getuid() else "the tests are run as root",
+_LACKS: dict[str, Callable[[], str | None]] = {
+    "root": lambda: None if os.getuid() == 0 else "the tests are not run as root",
+    "ordinary-user": lambda: None if os.getuid() else "the tests are run as root",
+    "namespace": namespace.lack,
 }
 
 
@@ -31,7 +37,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip, in words, what this host cannot show; fail where it is required."""
     for marker in item.iter_markers("needs"):
         what = str(marker.args[0])
-        if reason := _LACKS[what]:
+        if reason := _LACKS[what]():
             if what in os.environ.get("NACRE_REQUIRE", "").split(","):
                 pytest.fail(f"NACRE_REQUIRE names {what!r}, but {reason}")
             pytest.skip(reason)

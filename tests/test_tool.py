@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -27,6 +29,8 @@ def _outcome(reply: Reply) -> object:
         ({"jobs": "rented"}, "jobs='rented' is not known; use 'owned' or 'detached'"),
         ({"timeout": 0}, "timeout=0 cannot be used"),
         ({"timeout": math.nan}, "timeout=nan cannot be used"),
+        ({"rules": {"denny": []}}, "unknown key 'denny'"),
+        ({"rules": "/no/such.yaml"}, "there is no rules file '/no/such.yaml'"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(settings: dict[str, str], sentence: str) -> None:
@@ -40,6 +44,13 @@ def test_a_tool_that_is_not_used_makes_no_file_and_no_process(state: Path) -> No
         assert [spec["name"] for spec in tool.specs()] == ["Bash", "BashOutput", "KillBash", "Jobs"]
         assert (descriptors(), threads()) == before
     assert not state.exists()
+
+
+def test_no_parser_is_imported_before_the_first_script(state: Path) -> None:
+    code = f"import sys; from nacre import Bash; Bash(state={str(state)!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    heavy = ("tree_sitter", "yaml", "tomllib", "nacre.syntax", "nacre.policy")
+    assert [name for name in done.stdout.split() if name.startswith(heavy)] == []
 
 
 async def test_a_foreground_call_makes_no_file(tool: Bash, state: Path) -> None:
@@ -117,9 +128,44 @@ async def test_only_what_is_passed_reaches_a_script(
     monkeypatch.setenv("MY_TOKEN", "hunter2")
     monkeypatch.setenv("MY_SETTING", "blue")
     async with Bash(state=state, pass_env=["MY_SETTING"]) as tool:
-        reply = await tool.call("Bash", {"command": "echo $MY_SETTING $MY_TOKEN; env"})
-    assert reply.text.splitlines()[0] == "blue"
-    assert "hunter2" not in reply.text
+        reply = await tool.call("Bash", {"command": 'echo "$MY_SETTING" ${MY_TOKEN:+leaked}'})
+    assert reply.text == "blue"
+
+
+async def test_rules_may_be_a_file_an_object_or_several(
+    state: Path, workspace: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text("[permissions]\ndeny = ['Bash(true one:*)']\n")
+    more = {"ask": ["Bash(true two:*)"]}
+    for rules, outcomes in (
+        (None, ["exited", "exited"]),
+        (file, ["denied", "exited"]),
+        (str(file), ["denied", "exited"]),
+        (more, ["exited", "denied"]),
+        ([file, more], ["denied", "denied"]),
+    ):
+        async with Bash(workspace=workspace, state=state, rules=rules) as tool:
+            replies = [await tool.call("Bash", {"command": f"true {n}"}) for n in ("one", "two")]
+        assert [_outcome(reply) for reply in replies] == outcomes
+
+
+async def test_a_projects_rules_hold_in_its_workspace(state: Path, workspace: Path) -> None:
+    (workspace / "nacre.toml").write_text("[permissions]\ndeny = ['Bash(true:*)']\n")
+    async with Bash(workspace=workspace, state=state, rules={"allow": ["Bash"]}) as tool:
+        reply = await tool.call("Bash", {"command": "true"})
+    assert _outcome(reply) == "denied"
+    assert f"{workspace}/nacre.toml:2" in reply.text
+
+
+async def test_a_denial_says_why_which_part_what_else_and_by_which_rule(tool: Bash) -> None:
+    reply = await tool.call("Bash", {"command": "cd src &&\ngit push --force"})
+    reason, part, instead, rule = reply.text.splitlines()
+    assert reply.is_error
+    assert reason.startswith("[denied: ")
+    assert part == "[part: git push --force]"
+    assert instead.startswith("[instead: ")
+    assert rule == "[rule: hazards.git-push]"
 
 
 async def test_one_tool_serves_many_conversations_from_many_places(

@@ -5,6 +5,7 @@ for wrongly is one of these. A message names the value and says what to do.
 
 * NacreError
   + ConfigError         a setting cannot be used as written
+    - RuleError         a permission rule cannot, or contradicts its own examples
   + CallError           the agent's arguments do not fit the dialect
   + JobNotFoundError    no such job in this conversation
   + StateError          the state directory cannot hold what it must
@@ -16,6 +17,7 @@ __all__ = (
     "ConfigError",
     "JobNotFoundError",
     "NacreError",
+    "RuleError",
     "StateError",
     "WardenError",
 )
@@ -27,6 +29,10 @@ class NacreError(Exception):
 
 class ConfigError(NacreError):
     """A setting cannot be used as written."""
+
+
+class RuleError(ConfigError):
+    """A permission rule cannot be used as written, or contradicts its own examples."""
 
 
 class CallError(NacreError):

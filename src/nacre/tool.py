@@ -11,6 +11,9 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import current_token
 
+from nacre.config.layers import gather
+from nacre.config.policy import ScriptChecker
+from nacre.config.rules import Rules
 from nacre.config.state import state_folder
 from nacre.dialects.base import Dialect
 from nacre.dialects.select import select as select_dialect
@@ -50,9 +53,11 @@ class Bash:
     stores none of them: what differs comes in the `ToolContext`. Close it, or
     use it in a `with` or `async with` block, to end every job it owns.
 
-    Settings left out are the dialect's. `timeout` is the time in seconds that a
-    script gets when the agent names none, `math.inf` for no limit. `jobs` is
-    "owned", to end with this tool, or "detached", to survive it.
+    Settings left out come from variables, the project's and the user's file, or
+    are the dialect's. `rules` is a file of rules, what such a file holds, or
+    several; each is one more layer, and the strictest decides. `timeout` is the
+    time in seconds that a script gets when the agent names none, `math.inf` for
+    no limit. `jobs` is "owned", to end with this tool, or "detached", to survive it.
 
     Raises:
         ConfigError: If a setting cannot be used as given.
@@ -61,9 +66,10 @@ class Bash:
     def __init__(  # noqa: PLR0913 (settings, all by keyword)
         self,
         *,
-        dialect: str = "nacre",
+        dialect: str | None = "nacre",
         workspace: str | os.PathLike[str] | None = None,
         sandbox: str | None = None,
+        rules: Rules | Sequence[Rules] | None = None,
         timeout: float | None = None,
         on_timeout: str | None = None,
         pass_env: Sequence[str] = (),
@@ -72,22 +78,32 @@ class Bash:
     ) -> None:
         if jobs not in _JOBS:
             raise ConfigError(f"jobs={jobs!r} is not known; use 'owned' or 'detached'")
-        self._dialect: Dialect = select_dialect(dialect)
-        posture = self._dialect.posture
         self._workspace = _folder(workspace)
-        self._on_timeout = _on_timeout(on_timeout, posture.on_timeout)
-        self._timeout = _timeout(timeout)
+        given = {
+            "dialect": dialect,
+            "sandbox": sandbox,
+            "timeout": timeout,
+            "on_timeout": on_timeout,
+            "pass_env": tuple(pass_env) or None,
+            "state": None if state is None else os.fspath(state),
+        }
+        config = gather(self._workspace, given, rules)
+        self._dialect: Dialect = select_dialect(config.dialect)
+        posture = self._dialect.posture
+        self._on_timeout = OnTimeout(config.text("on_timeout") or posture.on_timeout)
+        self._timeout = _timeout(config.number("timeout"))
         self._environment = Environment(
             inherit=posture.environment.inherit,
-            passed=tuple(pass_env),
+            passed=config.names("pass_env"),
             fixed=posture.environment.fixed,
         )
         self._engine: Engine = assemble(
             Settings(
-                state=state_folder(state),
-                sandbox=sandbox or posture.sandbox,
+                state=state_folder(config),
+                sandbox=config.text("sandbox") or posture.sandbox,
                 detached=jobs == "detached",
-            )
+            ),
+            ScriptChecker(config.dialect, config.layers),
         )
 
     def specs(self, context: ToolContext | None = None) -> list[dict[str, object]]:
@@ -221,19 +237,4 @@ def _in_event_loop() -> bool:
 
 
 def _timeout(given: float | None) -> timedelta | None:
-    if given is None:
-        return None
-    if not given > 0:
-        raise ConfigError(f"timeout={given!r} cannot be used; give a number of seconds above 0")
-    return timedelta(seconds=min(given, _LONGEST_SECONDS))
-
-
-def _on_timeout(given: str | None, posture: OnTimeout) -> OnTimeout:
-    if given is None:
-        return posture
-    try:
-        return OnTimeout(given)
-    except ValueError:
-        raise ConfigError(
-            f"on_timeout={given!r} is not known; use 'kill' or 'background'"
-        ) from None
+    return None if given is None else timedelta(seconds=min(given, _LONGEST_SECONDS))

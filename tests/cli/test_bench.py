@@ -18,6 +18,8 @@ ROWS = {
     "timeout": ["timeout"],
     "concurrent": ["concurrent", "concurrent leaks"],
     "import": ["import", "import Bash", "nacre run"],
+    "check": ["check p50", "check p99", "check max"],
+    "guards": ["guards"],
 }
 
 
@@ -27,6 +29,7 @@ def bench(temporary: Path, *arguments: str, **variables: str) -> subprocess.Comp
         [sys.executable, "-m", "nacre", "bench", *arguments],
         capture_output=True,
         check=False,
+        cwd=temporary,
         env={**os.environ, **own, **variables},
         text=True,
         timeout=60,
@@ -43,6 +46,34 @@ def test_a_benchmark_runs_and_gives_its_rows(name: str, tmp_path: Path) -> None:
     assert all(row.keys() == FIELDS for row in rows)
     assert {row["scale"] for row in rows} == {"quick"}
     assert all((row["holds"] is None) == (row["bar"] == "") for row in rows)
+
+
+def test_scripts_and_cases_may_be_named(tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    (folder / "gha_run_blocks.json").write_text(json.dumps(["ls -la", "make test"] * 8))
+    cases = [
+        {"level": "must", "command": "git add -A", "expected": "deny"},
+        {"level": "must", "command": "git add x", "expected": "allow"},
+        {"level": "should", "command": "ls", "expected": "deny", "also_ok": ["ask"]},
+        {"level": "seed", "command": "npm x", "expected": "ask", "cwd": "/srv",
+         "rules": {"ask": ["Bash(npm:*)"]}},
+    ]  # fmt: skip
+    (folder / "analysis_cases.json").write_text(json.dumps([x for x in cases for _ in range(20)]))
+    names = {"NACRE_CORPUS": str(folder), "NACRE_CASES": str(folder)}
+    done = bench(tmp_path, "--quick", "--json", "--only=check", "--only=guards", **names)
+
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["check p50"]["work"].startswith("4 scripts of gha_run_blocks.json")
+    assert {name: row["measured"] for name, row in rows.items() if "guards" in name} == {
+        "guards seed caught": "1 of 1",
+        "guards must caught": "1 of 1",
+        "guards must allowed": "1 of 1",
+        "guards should caught": "0 of 1",
+    }
+    done = bench(tmp_path, "--only", "check", NACRE_CORPUS=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "has no gha_run_blocks.json" in done.stderr
 
 
 def test_what_does_not_depend_on_speed_holds_at_any_scale(tmp_path: Path) -> None:

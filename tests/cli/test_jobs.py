@@ -26,8 +26,10 @@ def _wait_ended(state: Path, job_id: str) -> dict[str, object]:
 
 
 def test_a_background_run_is_listed_followed_and_has_its_true_exit_code(state: Path) -> None:
-    job = _start(state, "echo one; sleep 0.5; echo two; exit 4")
+    gate = state.parent / "gate"
+    job = _start(state, f"echo one; until [ -e {gate} ]; do sleep 0.01; done; echo two; exit 4")
     assert _job(state, job)["state"] == "running"
+    gate.touch()
     assert nacre("logs", "-f", job[:4], state=state).out == (
         "one\ntwo\n\n[job ended with exit code 4]\n"
     )

@@ -48,8 +48,64 @@ def test_what_went_wrong_is_one_sentence_and_a_code_of_its_own(
     assert done.err.count("\n") == 1
 
 
+def test_a_denied_script_is_told_why_and_exits_with_126(state: Path, workspace: Path) -> None:
+    words = ("run", "--workspace", str(workspace), "--")
+    done = nacre(*words, "touch begun; git add -A", state=state)
+    assert (done.code, done.out) == (126, "")
+    reason, part, instead, rule = done.err.splitlines()
+    assert reason.startswith("nacre: denied: ")
+    assert (part, rule) == ("  part: git add -A", "  rule: hazards.git-add")
+    assert instead.startswith("  instead: ")
+    assert list(workspace.iterdir()) == []
+    reply = json.loads(nacre("run", "--json", "--", "git add -A", state=state).out)
+    assert reply["is_error"]
+    assert (reply["details"]["outcome"], reply["details"]["part"]) == ("denied", "git add -A")
+
+
+def test_rules_come_from_flags_variables_and_the_project(
+    state: Path, workspace: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("permissions:\n  deny: ['Bash(true one:*)']\n")
+    other = tmp_path / "other.toml"
+    other.write_text("[permissions]\nask = ['Bash(true two:*)']\n")
+    (workspace / "nacre.toml").write_text("[permissions]\ndeny = ['Bash(true three:*)']\n")
+
+    def code(script: str) -> int:
+        words = ("run", "--workspace", str(workspace), "--rules", str(file), "--", script)
+        return nacre(*words, state=state, variables={"NACRE_RULES": str(other)}).code
+
+    scripts = ("true", "true one", "true two", "true three")
+    assert [code(script) for script in scripts] == [0, 126, 126, 126]
+
+
+def test_what_needs_approval_is_denied_and_says_who_could_approve(
+    state: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("permissions:\n  ask: ['Bash(true:*)']\n")
+    done = nacre("run", "--rules", str(file), "--", "true", state=state)
+    assert done.code == 126
+    assert "it needs approval, and nobody is here to give it" in done.err
+    assert "Only the user can approve it" in done.err
+
+
+def test_a_timeout_may_be_configured_and_a_flag_beats_it(state: Path, workspace: Path) -> None:
+    words = ("run", "--workspace", str(workspace))
+    (workspace / "nacre.toml").write_text("timeout = 0.2\n")
+    assert nacre(*words, "--", "sleep 60", state=state).code == 124
+    assert nacre(*words, "--timeout", "30", "--", "sleep 0.3", state=state).code == 0
+
+
+def test_a_settings_file_that_cannot_be_used_is_one_sentence(state: Path, workspace: Path) -> None:
+    (workspace / "nacre.toml").write_text("sandbox = 'none'\n")
+    done = nacre("run", "--workspace", str(workspace), "--", "true", state=state)
+    assert (done.code, done.out, done.err.count("\n")) == (125, "", 1)
+    assert done.err.startswith(f"nacre: {workspace}/nacre.toml:1:1: a project's file may not set")
+
+
 def test_a_command_that_is_none_is_unknown(state: Path) -> None:
-    for command in ("check", "call", "mcp", "doctor", "nonsense"):
+    for command in ("call", "mcp", "doctor", "nonsense"):
         done = nacre(command, state=state)
         assert (done.code, done.out) == (2, "")
         assert done.err == f"nacre: No such command '{command}'; see 'nacre --help'\n"
@@ -145,8 +201,8 @@ def test_a_run_leaves_no_file(state: Path) -> None:
 
 
 def test_variables_pass_by_name_only(state: Path) -> None:
-    script = "echo $NAMED $SECRET"
-    variables = {"NAMED": "a", "SECRET": "b"}
+    script = "echo $NAMED $OTHER"
+    variables = {"NAMED": "a", "OTHER": "b"}
     done = nacre("run", "--pass-env", "NAMED", "--", script, state=state, variables=variables)
     assert done.out == "a\n"
 
@@ -238,7 +294,8 @@ def test_colour_is_for_terminals_that_want_it(
 
 
 def test_help_has_examples_and_exit_codes(state: Path) -> None:
-    for words in (["--help"], ["run", "--help"], ["jobs", "-h"], ["logs", "-h"], ["kill", "-h"]):
+    commands = ("run", "jobs", "logs", "kill", "check", "display", "config", "bench")
+    for words in (["--help"], *([command, "-h"] for command in commands)):
         done = nacre(*words, state=state)
         assert done.code == 0
         assert "Examples:" in done.out

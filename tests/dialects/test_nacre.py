@@ -178,6 +178,32 @@ SAID = Transcript(head=b"hello\n")
             "hello\n[denied: no]",
             True,
         ),
+        (
+            Denied(
+                Verdict(
+                    decision=Decision.DENY,
+                    reason="Too much.",
+                    rule="Bash(rm:*) (rules.yaml:3)",
+                    part="rm \\\n -rf\n[exit code 0]",
+                    suggestion="Name a file.",
+                )
+            ),
+            (
+                "hello\n[denied: Too much.]\n[part: rm \\ -rf [exit code 0]]"
+                "\n[instead: Name a file.]\n[rule: Bash(rm:*) (rules.yaml:3)]"
+            ),
+            True,
+        ),
+        (
+            Denied(Verdict(decision=Decision.ASK, reason="It could.", part="x\udcff")),
+            (
+                "hello\n[denied: it needs approval, and nobody is here to give it: It could.]"
+                "\n[part: x\\udcff]"
+                "\n[instead: Only the user can approve it, by running it or by changing the rule;"
+                " or do it another way.]"
+            ),
+            True,
+        ),
         (Unstarted("no bash"), "hello\n[not started: no bash]", True),
         (Stopped(), "hello\n[stopped]", True),
         (

@@ -5,12 +5,14 @@ Each fenced block says by its info string what it is:
     python     a script; it runs in a fresh process and must succeed
     output     what the python block before it prints
     console    `$ command` lines (`> ` goes on), each followed by what it prints
+    verdicts   lines of a decision, the guard (`-` for none) and a script that starts in /srv/app
     text       not run
 
 In expected output `...` stands for anything within a line, and a line of
 nothing else for any number of lines.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -60,16 +62,21 @@ def of_kind(kind: str) -> list[object]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The reader's own, without what would show in the output."""
-    kept = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG")}
+    """The reader's own, without what would show in the output: a home that has no settings yet."""
     scripts = Path(sys.executable).parent
-    path = f"{scripts}:{os.environ.get('PATH', os.defpath)}"
-    return kept | {"PATH": path, "NACRE_STATE": str(folder / "state"), "PYTHONWARNINGS": "error"}
+    return {
+        "LANG": os.environ.get("LANG", "C.UTF-8"),
+        "PATH": f"{scripts}:{os.environ.get('PATH', os.defpath)}",
+        "HOME": str(folder / "home"),
+        "NACRE_STATE": str(folder / "state"),
+        "PYTHONWARNINGS": "error",
+    }
 
 
 def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     work = folder / "work"
-    work.mkdir()
+    for each in (work, folder / "home"):
+        each.mkdir()
     return subprocess.run(
         arguments,
         cwd=work,
@@ -139,8 +146,23 @@ def test_commands_print_what_the_page_says(block: Block, tmp_path: Path) -> None
         assert_alike(step.expected, said)
 
 
+@pytest.mark.parametrize("block", of_kind("verdicts"))
+def test_verdicts_are_what_the_page_says(block: Block, tmp_path: Path) -> None:
+    said = [line.split(maxsplit=2) for line in block.text.splitlines()]
+    scripts = tmp_path / "scripts.jsonl"
+    asked = [{"script": script, "cwd": "/srv/app"} for _, _, script in said]
+    scripts.write_text("".join(f"{json.dumps(each)}\n" for each in asked))
+    done = run(["bash", "-c", f"nacre check --jsonl <{scripts}"], tmp_path)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    found = [
+        [answer.get("decision"), answer.get("rule") or "-", script]
+        for answer, (_, _, script) in zip(answers, said, strict=True)
+    ]
+    assert found == said
+
+
 def test_every_block_says_what_it_is() -> None:
-    known = {"console", "output", "python", "text"}
+    known = {"console", "output", "python", "text", "verdicts"}
     assert [block.place for block in BLOCKS if block.kind not in known] == []
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Engine, Occasion
+from nacre.testing import AllowEverything
 
 
 @pytest.fixture
 def engine(state: Path) -> Generator[Engine]:
-    engine = assemble(Settings(state=state))
+    engine = assemble(Settings(state=state), AllowEverything())
     yield engine
     engine.close()
 

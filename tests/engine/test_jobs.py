@@ -33,6 +33,7 @@ from nacre.model.job import Job, Ownership
 from nacre.model.outcome import Exited, Lost, Running, Signaled, Stopped, TimedOut, Unstarted
 from nacre.model.result import Result
 from nacre.model.transcript import Limit
+from nacre.testing import AllowEverything
 from processes import alive, gone, kill_all, tag
 
 pytestmark = pytest.mark.anyio
@@ -200,7 +201,7 @@ async def test_separate_streams_stay_separate(engine: Engine, occasion: Occasion
 async def test_a_job_that_says_more_than_its_file_may_hold_keeps_its_first_and_last_words(
     state: Path, occasion: Occasion
 ) -> None:
-    engine = assemble(Settings(state=state))
+    engine = assemble(Settings(state=state), AllowEverything())
     engine._jobs._cap = 1000
     script = "until [ -e go ]; do sleep 0.01; done; seq 100000; echo the end"
     job = await start(engine, occasion, script)
@@ -218,7 +219,7 @@ async def test_a_job_that_says_more_than_its_file_may_hold_keeps_its_first_and_l
 async def test_a_job_whose_file_is_full_is_not_silent_and_what_it_says_is_counted(
     state: Path, occasion: Occasion
 ) -> None:
-    engine = assemble(Settings(state=state))
+    engine = assemble(Settings(state=state), AllowEverything())
     engine._jobs._cap = 10
     job = await start(engine, occasion, "while :; do echo tick; sleep 0.02; done")
     silent = await poll(engine, occasion, job, Silence(timedelta(seconds=0.6)), within=1.5)
@@ -244,7 +245,7 @@ async def test_closing_the_owner_ends_its_jobs_and_their_daemons(
     state: Path, occasion: Occasion
 ) -> None:
     mark = tag()
-    engine = assemble(Settings(state=state))
+    engine = assemble(Settings(state=state), AllowEverything())
     await start(engine, occasion, f"setsid sleep {mark} & sleep {mark}")
     await start(engine, occasion, f"trap '' TERM; sleep {mark}")
     await anyio.to_thread.run_sync(engine.close)
@@ -255,7 +256,7 @@ async def test_closing_the_owner_ends_its_jobs_and_their_daemons(
 async def test_one_tool_of_a_host_does_not_end_the_jobs_of_another(
     state: Path, occasion: Occasion
 ) -> None:
-    first, second = assemble(Settings(state=state)), assemble(Settings(state=state))
+    first, second = (assemble(Settings(state=state), AllowEverything()) for _ in range(2))
     job = await start(first, occasion, "sleep 60")
     await start(second, occasion, "sleep 60")
     second.close()
@@ -266,10 +267,10 @@ async def test_one_tool_of_a_host_does_not_end_the_jobs_of_another(
 async def test_a_detached_job_survives_its_owner_and_tells_its_true_end(
     state: Path, occasion: Occasion
 ) -> None:
-    engine = assemble(Settings(state=state, detached=True))
+    engine = assemble(Settings(state=state, detached=True), AllowEverything())
     job = await start(engine, occasion, "echo one; sleep 0.4; echo two; exit 6")
     engine.close()
-    other = assemble(Settings(state=state))
+    other = assemble(Settings(state=state), AllowEverything())
     result = await poll(other, occasion, job, JobEnds())
     assert (result.outcome, result.transcript.head) == (Exited(6), b"one\ntwo\n")
     assert Path(job.output).read_bytes() == b"one\ntwo\n\n[job ended with exit code 6]\n"
@@ -278,7 +279,7 @@ async def test_a_detached_job_survives_its_owner_and_tells_its_true_end(
 
 async def test_a_detached_job_can_be_stopped_by_a_stranger(state: Path, occasion: Occasion) -> None:
     mark = tag()
-    engine = assemble(Settings(state=state, detached=True))
+    engine = assemble(Settings(state=state, detached=True), AllowEverything())
     job = await start(engine, occasion, f"setsid sleep {mark} & sleep {mark}")
     engine.close()
     jobs = open_jobs(Settings(state=state))
@@ -377,7 +378,7 @@ async def test_a_state_directory_that_cannot_be_written_costs_the_job_not_the_ru
     tmp_path: Path, occasion: Occasion
 ) -> None:
     (tmp_path / "file").touch()
-    engine = assemble(Settings(state=tmp_path / "file"))
+    engine = assemble(Settings(state=tmp_path / "file"), AllowEverything())
     mark = tag()
     run = Run(
         script=f"echo hi; sleep {mark}",
@@ -411,7 +412,7 @@ async def test_a_spill_that_cannot_be_written_costs_the_spill_not_the_run(tmp_pa
 async def test_ended_jobs_go_with_their_files_when_there_are_too_many(
     state: Path, occasion: Occasion
 ) -> None:
-    engine = assemble(Settings(state=state, retention=Retention(count=3)))
+    engine = assemble(Settings(state=state, retention=Retention(count=3)), AllowEverything())
     running = await start(engine, occasion, "sleep 60")
     for _ in range(6):
         job = await start(engine, occasion, "true")
@@ -434,7 +435,7 @@ async def test_a_job_that_is_none_is_not_found(engine: Engine, occasion: Occasio
 async def test_an_id_may_be_shortened_while_it_is_clear(state: Path, occasion: Occasion) -> None:
     ledger = Ledger(state / "jobs", Store(state / "nacre.db"), Retention())
     jobs = Jobs(ledger, ownership=Ownership.OWNED, cap=1000)
-    engine = assemble(Settings(state=state))
+    engine = assemble(Settings(state=state), AllowEverything())
     job = await start(engine, occasion, "true")
     assert (await jobs.find(job.id[:4])).id == job.id
     with pytest.raises(JobNotFoundError, match="there is no job ''"):

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import anyio
 import click
 
-from nacre.cli.benchmarks import cold, concurrent, flood, jobs, latency, lines, start
+from nacre.cli.benchmarks import check, cold, concurrent, flood, jobs, latency, lines, start
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale
 from nacre.cli.benchmarks.table import machine, table
 from nacre.cli.terminal import spinning
@@ -35,6 +35,8 @@ _BENCHMARKS: Mapping[str, Callable[[Scale], Awaitable[list[Row]]]] = {
     "timeout": latency.measure_timeout,
     "concurrent": concurrent.measure,
     "import": start.measure,
+    "check": check.measure_check,
+    "guards": check.measure_cases,
 }
 
 

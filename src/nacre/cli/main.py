@@ -17,7 +17,10 @@ __all__ = ("main",)
 
 _COMMANDS = {
     "bench": "nacre.cli.bench",
+    "check": "nacre.cli.check",
     "completion": "nacre.cli.completion",
+    "config": "nacre.cli.config",
+    "display": "nacre.cli.display",
     "jobs": "nacre.cli.jobs",
     "kill": "nacre.cli.kill",
     "logs": "nacre.cli.logs",
@@ -25,13 +28,16 @@ _COMMANDS = {
 }
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
-# As `docker run` and `env` have it, so that a script's own 1 or 2 is told apart.
-_OWN_ERROR = 125
+# What nacre's own failure exits with. `run` does as `docker run` and `env` do, so that a
+# script's own 1 or 2 is told apart; the 1 of `check` is a denial.
+_OWN_ERRORS = {"run": 125, "check": 2}
+_OWN_ERROR = 1
 _EPILOG = """\b
 Examples:
   nacre run -- make test
   nacre run --timeout 60 -- 'cd web && npm test'
   nacre run --background -- python -m http.server
+  nacre check 'git add -A'
   nacre jobs
   nacre logs -f ID
 """
@@ -72,7 +78,8 @@ def main() -> None:
 
 
 def _status() -> int:
-    own_error = _OWN_ERROR if sys.argv[1:2] == ["run"] else 1
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    own_error = _OWN_ERRORS.get(name, _OWN_ERROR)
     try:
         require_linux()
         status = _nacre.main(prog_name="nacre", standalone_mode=False)
@@ -82,7 +89,7 @@ def _status() -> int:
     except click.UsageError as error:
         hint = f"; see '{error.ctx.command_path} --help'" if error.ctx else ""
         complain(f"{error.format_message().rstrip('.')}{hint}")
-        return _OWN_ERROR if own_error == _OWN_ERROR else error.exit_code
+        return _OWN_ERRORS.get(name, error.exit_code)
     except NacreError as error:
         complain(str(error))
         return own_error

@@ -10,6 +10,8 @@ import anyio
 import click
 
 from nacre.cli.terminal import complain, leave_stdout, spinning, write_out
+from nacre.cli.underline import visible
+from nacre.config.layers import gather
 from nacre.model.reply import Reply
 from nacre.process.cancel import CancelToken
 from nacre.tool import Bash, ToolContext
@@ -33,13 +35,14 @@ Exit codes:
 
 
 @click.command("run", epilog=_EPILOG)
-@click.option("--dialect", default="nacre", show_default=True, help="The tool interface to speak.")
+@click.option("--dialect", metavar="NAME", help="The tool interface to speak; nacre by default.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="End it then; no limit by default.")
 @click.option("--background", is_flag=True, help="Start a job that outlives this command.")
 @click.option("--json", "as_json", is_flag=True, help="Print text, is_error and details as JSON.")
 @click.option("--workspace", metavar="DIR", help="The agent's folder; this one by default.")
 @click.option("--cwd", metavar="DIR", help="Where the script starts; the workspace by default.")
 @click.option("--sandbox", metavar="NAME", help="What holds the script: none.")
+@click.option("--rules", multiple=True, metavar="FILE", help="One more layer of rules.")
 @click.option("--pass-env", multiple=True, metavar="NAME", help="Pass one more variable.")
 @click.option("--conversation", metavar="ID", help="Whose job it is.")
 @click.argument("script", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -47,13 +50,14 @@ Exit codes:
 def command(  # noqa: PLR0913
     ctx: click.Context,
     *,
-    dialect: str,
+    dialect: str | None,
     timeout: float | None,
     background: bool,
     as_json: bool,
     workspace: str | None,
     cwd: str | None,
     sandbox: str | None,
+    rules: tuple[str, ...],
     pass_env: tuple[str, ...],
     conversation: str | None,
     script: tuple[str, ...],
@@ -71,8 +75,9 @@ def command(  # noqa: PLR0913
         dialect=dialect,
         workspace=workspace,
         sandbox=sandbox,
+        rules=rules,
         on_timeout="kill",
-        timeout=math.inf if timeout is None else timeout,
+        timeout=_seconds(timeout, workspace),
         pass_env=pass_env,
         jobs="detached" if background or as_json else "owned",
     )
@@ -87,6 +92,13 @@ def command(  # noqa: PLR0913
         shown = {"text": reply.text, "is_error": reply.is_error, "details": reply.details}
         click.echo(json.dumps(shown, indent=2))
     ctx.exit(_status(reply, quiet=as_json))
+
+
+def _seconds(given: float | None, workspace: str | None) -> float:
+    """The timeout: unlike an agent, a person who names none anywhere has time."""
+    if given is not None:
+        return given
+    return gather(Path(workspace or ".").absolute()).number("timeout") or math.inf
 
 
 async def _call(
@@ -114,7 +126,8 @@ async def _call(
 def _status(reply: Reply, *, quiet: bool) -> int:
     """Turn a reply into an exit code, and say what the output does not."""
     details = reply.details or {}
-    last = reply.text.rpartition("\n")[2].strip("[]")
+    lines = [line.strip("[]") for line in reply.text.splitlines()]
+    last = lines[-1:]
     match details:
         case {"outcome": "exited", "exit_code": int(code)}:
             return code
@@ -127,11 +140,11 @@ def _status(reply: Reply, *, quiet: bool) -> int:
         case {"outcome": "timed_out"}:
             status = _TIMED_OUT
         case {"outcome": "denied"}:
-            status = _DENIED
+            status, last = _DENIED, lines
         case {"outcome": "stopped"}:
             return _BROKEN_PIPE
         case _:
             status = _OWN_ERROR
     if not quiet:
-        complain(last)
+        complain("\n  ".join(map(visible, last)))
     return status

@@ -1,20 +1,22 @@
 """Where nacre keeps its state."""
 
-import os
 from pathlib import Path
 
+from nacre.config.found import Config
+from nacre.config.layers import gather
 from nacre.errors import ConfigError
 
 __all__ = ("state_folder",)
 
 
-def state_folder(given: str | os.PathLike[str] | None = None) -> Path:
-    """The state directory: the one given, `$NACRE_STATE`, or the platform's place for it.
+def state_folder(config: Config | None = None) -> Path:
+    """The state directory: the one that is configured, or the platform's place for it.
 
     Raises:
         ConfigError: If there is none of these.
     """
-    if chosen := given or os.environ.get("NACRE_STATE"):
+    chosen = (config or gather(None)).text("state")
+    if chosen:
         return Path(chosen).absolute()
     from platformdirs import user_state_path
 

@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nacre.engine.engine import Engine
+from nacre.engine.engine import Checker, Engine
 from nacre.engine.jobs import Jobs
 from nacre.engine.ledger import Ledger, Retention
 from nacre.engine.spills import Spills
 from nacre.engine.store import Store
 from nacre.model.job import Ownership
-from nacre.policy.policy import AllowEverything
 from nacre.process.link import shared_link
 from nacre.sandbox.select import select
 
@@ -32,15 +31,17 @@ class Settings:
     retention: Retention = field(default_factory=Retention)
 
 
-def assemble(settings: Settings) -> Engine:
+def assemble(settings: Settings, checker: Checker) -> Engine:
     """Make an engine; nothing is started and no file is made until it is needed.
+
+    The checker is asked about every script before anything of it starts.
 
     Raises:
         ConfigError: If a setting cannot be used as given.
     """
     return Engine(
         link=shared_link(),
-        policy=AllowEverything(),
+        checker=checker,
         sandbox=select(settings.sandbox),
         spills=Spills(settings.state / "spills", settings.retention if settings.detached else None),
         jobs=open_jobs(settings),

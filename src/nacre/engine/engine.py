@@ -7,8 +7,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
+import anyio.to_thread
 
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
@@ -31,17 +33,30 @@ from nacre.model.outcome import (
 )
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
-from nacre.model.verdict import Decision
-from nacre.policy.policy import Policy
+from nacre.model.verdict import Decision, Verdict
 from nacre.process.bash import bash_launch, find_bash
 from nacre.process.cancel import CancelToken
 from nacre.process.link import Link
 from nacre.process.spawn import spawn
 from nacre.sandbox.base import Sandbox
 
-__all__ = ("Engine", "Occasion")
+if TYPE_CHECKING:
+    from nacre.syntax.script import Surroundings
+
+__all__ = ("Checker", "Engine", "Occasion")
 
 _FLOOD_THREADS = 2
+# A script of more characters may take some time to check, and so does the first one, for which
+# the reader is imported; the event loop need not wait for it.
+_LONG_SCRIPT = 20_000
+
+
+class Checker(Protocol):
+    """Says of a script whether it may run, and does nothing else: no clock, no exception."""
+
+    def check(self, text: str, surroundings: "Surroundings") -> Verdict:
+        """Read a script and decide about it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,25 +79,26 @@ class Engine:
     """Takes calls through the pipeline. Holds no conversation: that is the occasion's."""
 
     def __init__(
-        self, *, link: Link, policy: Policy, sandbox: Sandbox, spills: Spills, jobs: Jobs
+        self, *, link: Link, checker: Checker, sandbox: Sandbox, spills: Spills, jobs: Jobs
     ) -> None:
         self._link = link
-        self._policy = policy
+        self._checker = checker
         self._sandbox = sandbox
         self._spills = spills
         self._jobs = jobs
         self._flood_slots = threading.Semaphore(_FLOOD_THREADS)
+        self._has_checked = False
         self.closed = False
         link.acquire()
 
     async def run(self, run: Run, occasion: Occasion) -> Result:
         """Take one script through the whole pipeline."""
-        verdict = self._policy.check(run.script)
-        if verdict.decision is not Decision.ALLOW:
-            return Result(outcome=Denied(verdict))
+        cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
+        refused = _unpassable(run.script) or await self._check(run.script, cwd, occasion)
+        if refused is not None:
+            return Result(outcome=refused)
         if occasion.cancel is not None and occasion.cancel.cancelled:
             return Result(outcome=Stopped())
-        cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
         began = anyio.current_time()
         try:
             if run.background:
@@ -104,6 +120,17 @@ class Engine:
             seconds=anyio.current_time() - began,
             enforcement=self._sandbox.enforcement(),
         )
+
+    async def _check(self, script: str, cwd: PurePath, occasion: Occasion) -> Denied | None:
+        from nacre.syntax.script import Surroundings
+
+        surroundings = Surroundings(cwd=str(cwd), home=occasion.environ.get("HOME"))
+        if len(script) > _LONG_SCRIPT or not self._has_checked:
+            verdict = await anyio.to_thread.run_sync(self._checker.check, script, surroundings)
+        else:
+            verdict = self._checker.check(script, surroundings)
+        self._has_checked = True
+        return None if verdict.decision is Decision.ALLOW else Denied(verdict)
 
     def _stream(self, pipe: int, run: Run, occasion: Occasion) -> Stream:
         spill = self._spills.file(run.limit.spill) if run.limit.spill else None
@@ -211,13 +238,18 @@ def _launch(run: Run, cwd: PurePath, environ: Mapping[str, str]) -> Launch:
     bash = find_bash()
     if bash is None:
         raise _UnstartableError("there is no bash on this machine; install it")
-    if "\0" in run.script:
-        raise _UnstartableError("the script holds a NUL character, which bash cannot be given")
+    return bash_launch(bash, run.script, cwd, environ)
+
+
+def _unpassable(script: str) -> Unstarted | None:
+    """Why bash could not be given a script, whatever the policy makes of it."""
+    if "\0" in script:
+        return Unstarted("the script holds a NUL character, which bash cannot be given")
     try:
-        return bash_launch(bash, run.script, cwd, environ)
+        script.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        bad = run.script[error.start]
-        raise _UnstartableError(f"the script holds {bad!r}, which is no character") from None
+        return Unstarted(f"the script holds {script[error.start]!r}, which is no character")
+    return None
 
 
 def _timed_out(run: Run) -> TimedOut:

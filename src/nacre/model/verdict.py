@@ -16,7 +16,16 @@ class Decision(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A decision about one script, with one sentence of reason."""
+    """A decision about one script, and what it rests on.
+
+    `rule` names the rule or guard (`hazards.git-add`, `Bash(rm:*)`), `part` is
+    the text it is about and `span` where that stands in the script's bytes,
+    `reason` is one sentence, `suggestion` what to do instead.
+    """
 
     decision: Decision
     reason: str = ""
+    rule: str = ""
+    part: str = ""
+    span: tuple[int, int] | None = None
+    suggestion: str = ""

@@ -1,24 +1,100 @@
-"""What is decided about a script before it runs."""
+"""What is decided about a script before it runs.
 
-from typing import Protocol
+    Script ──guards, layers of rules──▶ Verdict
+
+Guards are built in, and no rule overrides them. Each layer of rules is judged by
+itself. The strictest of all that was said is the verdict.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from nacre.model.verdict import Decision, Verdict
+from nacre.policy.guards.guard import Finding, Pack
+from nacre.policy.rules.layer import Layer
+from nacre.policy.rules.ruling import Ruling, strictest, unread
+from nacre.syntax.script import Script, ViaKind
+from nacre.syntax.tree import Span
 
-__all__ = ("AllowEverything", "Policy")
+__all__ = ("Policy",)
+
+_ALLOWED = Verdict(decision=Decision.ALLOW)
 
 
-class Policy(Protocol):
-    """Decides about scripts, and does nothing else: no I/O, no clock, no exception."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Guards and rules. Decides, and does nothing else: no I/O, no clock, no exception.
 
-    def check(self, script: str) -> Verdict:
-        """Say whether a script may run, and why not."""
-        ...
+    `unreadable` is what a script that cannot be read is worth as far as the guards
+    go; under rules it is never allowed. `through` are the ways of running a command
+    that guards look through, all if there are none. `wording` puts what a guard
+    found into a dialect's words.
+    """
+
+    packs: tuple[Pack, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    unreadable: Decision = Decision.ASK
+    through: frozenset[ViaKind] | None = None
+    wording: Callable[[Finding, Script], str] | None = None
+
+    def check(self, script: Script) -> Verdict:
+        """Say whether a script may run, and if not, why and what to do instead."""
+        finding = strictest(self._findings(script))
+        rulings = [ruling for layer in self.layers if (ruling := layer.judge(script))]
+        if worth := self._worth(script):
+            rulings.append(unread(script, worth, ""))
+        ruling = strictest(rulings)
+        if finding is None or (ruling is not None and _goes_before(ruling, finding)):
+            return _verdict(ruling, script) if ruling else _ALLOWED
+        return _verdict(self._worded(finding, script), script)
+
+    def _worth(self, script: Script) -> Decision:
+        """What is left of a script that could not be read; what is too long is never allowed."""
+        if not script.unreadable:
+            return Decision.ALLOW
+        return max(self.unreadable, Decision.ASK) if script.over_budget else self.unreadable
+
+    def _findings(self, script: Script) -> Iterator[Finding]:
+        if not self.packs:
+            return
+        for command in script.commands:
+            if self.through is None or all(via.kind in self.through for via in command.via):
+                for pack in self.packs:
+                    for finding in pack.find(command, script):
+                        if finding.decision:
+                            yield finding
+
+    def _worded(self, finding: Finding, script: Script) -> Ruling:
+        return Ruling(
+            decision=finding.decision,
+            span=finding.span,
+            rule=finding.rule,
+            reason=self.wording(finding, script) if self.wording else finding.reason,
+            suggestion=finding.suggestion,
+        )
 
 
-class AllowEverything:
-    """No rules at all."""
+def _goes_before(ruling: Ruling, finding: Finding) -> bool:
+    """Whether a ruling is stricter, or as strict and about an earlier part."""
+    if ruling.decision is not finding.decision:
+        return ruling.decision > finding.decision
+    return ruling.span.start < finding.span.start
 
-    def check(self, script: str) -> Verdict:
-        """Allow it."""
-        del script
-        return Verdict(decision=Decision.ALLOW)
+
+def _verdict(ruling: Ruling, script: Script) -> Verdict:
+    text, span = script.text, ruling.span
+    return Verdict(
+        decision=ruling.decision,
+        reason=ruling.reason,
+        rule=ruling.rule,
+        part=text[slice(*span)],
+        span=_in_bytes(text, span),
+        suggestion=ruling.suggestion,
+    )
+
+
+def _in_bytes(text: str, span: Span) -> tuple[int, int]:
+    if text.isascii():
+        return span.start, span.end
+    start = len(text[: span.start].encode(errors="surrogatepass"))
+    return start, start + len(text[slice(*span)].encode(errors="surrogatepass"))

@@ -135,9 +135,18 @@ async def a_script_leads_its_own_session(subject: Subject) -> None:
 
 async def a_script_of_a_megabyte_runs(subject: Subject) -> None:
     """A script longer than one argument may be is passed another way."""
-    lines = "\n".join(f": {'x' * 90} {number}" for number in range(11_000))
-    reply = await subject.bash(f"{lines}\necho line $LINENO; cat; {_OPEN_DESCRIPTORS}; exit 5")
-    assert reply.text.splitlines() == ["line 11001", "0", "1", "2", "[exit code 5]"]
+    lines = "\n".join(f"{'x' * 90} {number}" for number in range(11_000))
+    script = f": <<'END'\n{lines}\nEND\necho line $LINENO; cat; {_OPEN_DESCRIPTORS}; exit 5"
+    reply = await subject.bash(script)
+    assert reply.text.splitlines() == ["line 11003", "0", "1", "2", "[exit code 5]"]
+
+
+async def a_denied_script_does_not_begin(subject: Subject) -> None:
+    """What a guard refuses starts nothing, not even what stands before it."""
+    reply = await subject.bash("touch begun; git add -A")
+    assert (detail(reply, "outcome"), detail(reply, "part")) == ("denied", "git add -A")
+    assert reply.text.startswith("[denied: ")
+    assert not (subject.workspace / "begun").exists()
 
 
 async def a_background_child_does_not_hold_the_call(subject: Subject) -> None:
@@ -329,6 +338,7 @@ def _said(reply: Reply) -> list[str]:
 CONTRACT: tuple[Check, ...] = (
     a_background_child_does_not_hold_the_call,
     a_call_never_ends_the_processes_of_another,
+    a_denied_script_does_not_begin,
     a_filter_shows_only_matching_lines,
     a_flood_is_cut_in_the_middle_and_spilled,
     a_job_belongs_to_its_conversation,

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nacre.cli.benchmarks.row import FailedToRunError
+from nacre.config.policy import ScriptChecker
 from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Occasion
 from nacre.model.call import Run
@@ -39,7 +40,7 @@ async def opened_tool() -> AsyncGenerator[Bash]:
 async def opened_engine() -> AsyncGenerator[Callable[[str], Awaitable[Transcript]]]:
     """Runs scripts on an engine that spills nothing, after a first one that warms it up."""
     with temporary_folder() as state:
-        engine = assemble(Settings(state=Path(state)))
+        engine = assemble(Settings(state=Path(state)), ScriptChecker("nacre"))
         occasion = Occasion(cwd=Path(state), conversation="bench", environ=dict(os.environ))
 
         async def run(script: str) -> Transcript:

@@ -30,6 +30,7 @@ from nacre.model.outcome import (
 )
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
+from nacre.model.verdict import Decision, Verdict
 from nacre.render.output import Shown, shown
 
 __all__ = ("BUDGET", "refusal", "reply_to_list", "reply_to_poll", "reply_to_run")
@@ -37,6 +38,7 @@ __all__ = ("BUDGET", "refusal", "reply_to_list", "reply_to_poll", "reply_to_run"
 # Characters of output that one reply shows: about 8,000 tokens.
 BUDGET = 30_000
 _SCRIPT_CHARACTERS = 80
+_PART_CHARACTERS = 400
 _MINUTE = 60  # seconds
 _HOUR = 60  # minutes
 
@@ -65,10 +67,38 @@ def _ending_of_run(run: Run, result: Result) -> list[str]:
         case Running(job_id):
             took = _duration(run.timeout or timedelta(0))
             return [f"[still running after {took}: it is job {job_id} now; {_HOW_TO_GO_ON}]"]
+        case Denied(verdict):
+            return _denial(verdict)
         case outcome:
             return [f"[{_ended(outcome)}]"]
 
 
+def _denial(verdict: Verdict) -> list[str]:
+    """Why a script did not run, the part it is about, and what to do instead."""
+    instead = [verdict.suggestion] if verdict.suggestion else []
+    if verdict.decision is Decision.ASK:
+        instead.append(_WHO_APPROVES)
+    said = {
+        "part": _one_line(verdict.part),
+        "instead": " ".join(instead),
+        "rule": _one_line(verdict.rule),
+    }
+    told = [f"[{label}: {text}]" for label, text in said.items() if text]
+    return [f"[{_ended(Denied(verdict))}]", *told]
+
+
+def _one_line(text: str) -> str:
+    """The text of a script as a line that can be encoded, and not be taken for one of ours."""
+    line = " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
+    if len(line) <= _PART_CHARACTERS:
+        return line
+    return f"{line[: _PART_CHARACTERS // 2]} ... {line[-_PART_CHARACTERS // 2 :]}"
+
+
+_NOBODY = "it needs approval, and nobody is here to give it: "
+_WHO_APPROVES = (
+    "Only the user can approve it, by running it or by changing the rule; or do it another way."
+)
 _HOW_TO_GO_ON = "BashOutput shows what it prints next, KillBash ends it"
 
 
@@ -107,7 +137,7 @@ _KEYS = ("outcome", "exit_code", "signal", "id", "seconds", "omitted_bytes", "sp
 def _details(result: Result, said: Shown) -> dict[str, object]:
     outcome = result.outcome
     spill = result.transcript.spill
-    return {
+    details: dict[str, object] = {
         "outcome": _name(outcome),
         "exit_code": outcome.code if isinstance(outcome, Exited) else None,
         "signal": outcome.signal if isinstance(outcome, Signaled) else None,
@@ -117,6 +147,10 @@ def _details(result: Result, said: Shown) -> dict[str, object]:
         "spill": str(spill.path) if spill and spill.path and said.omitted_bytes else None,
         "enforced": dict(result.enforcement.by),
     }
+    if isinstance(outcome, Denied):
+        part = outcome.verdict.part.encode("utf-8", "backslashreplace").decode()
+        details |= {"rule": outcome.verdict.rule, "part": part}
+    return details
 
 
 def _name(outcome: Outcome) -> str:
@@ -148,7 +182,8 @@ def _ended(outcome: Outcome) -> str:
         case TimedOut(after):
             return f"timed out after {_duration(after)}; it was ended with all it started"
         case Denied(verdict):
-            return f"denied: {verdict.reason}"
+            asks = verdict.decision is Decision.ASK
+            return f"denied: {_NOBODY if asks else ''}{_one_line(verdict.reason)}"
         case Unstarted(reason):
             return f"not started: {reason}"
         case Stopped():

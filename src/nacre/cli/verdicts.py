@@ -1,0 +1,61 @@
+"""A verdict as a person reads it, and as a program does."""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+
+from nacre.cli.terminal import coloured
+from nacre.cli.underline import one_line, underlined, visible
+from nacre.model.verdict import Decision, Verdict
+
+__all__ = ("fields", "told")
+
+_COLOURS = {Decision.ALLOW: "green", Decision.ASK: "yellow", Decision.DENY: "red"}
+_WIDTHS = (40, 100, 160)  # the least, the usual if there is no terminal, and the most
+_PART_CHARACTERS = 200
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def fields(verdict: Verdict) -> dict[str, object]:
+    """What a verdict says, by name."""
+    return {
+        "decision": verdict.decision.name.lower(),
+        "reason": verdict.reason,
+        "rule": verdict.rule,
+        "part": verdict.part,
+        "span": verdict.span,
+        "suggestion": verdict.suggestion,
+    }
+
+
+def told(verdict: Verdict, script: str) -> Iterator[str]:
+    """Lines that say what was decided, about which part, and what to do instead."""
+    decision = coloured(verdict.decision.name.lower(), _COLOURS[verdict.decision], sys.stdout)
+    yield f"{decision}: {visible(verdict.reason)}" if verdict.reason else decision
+    if verdict.span is not None:
+        start, end = (_characters(script, offset) for offset in verdict.span)
+        for line in underlined(script, start, end, _width()):
+            mark = line.lstrip(" |").startswith("^")
+            yield coloured(line, _COLOURS[verdict.decision], sys.stdout) if mark else line
+    elif verdict.part:
+        yield f"part: {one_line(verdict.part, _PART_CHARACTERS)}"
+    if verdict.rule:
+        yield f"rule: {visible(verdict.rule)}"
+    if verdict.suggestion:
+        yield f"instead: {visible(verdict.suggestion)}"
+
+
+def _characters(script: str, offset: int) -> int:
+    """How many characters of a script its first bytes are."""
+    if script.isascii():
+        return offset
+    # A lone surrogate cannot be encoded; what stands for it takes as many bytes.
+    return len(_SURROGATE.sub("\ufffd", script).encode()[:offset].decode("utf-8", "ignore"))
+
+
+def _width() -> int:
+    least, usual, most = _WIDTHS
+    if not sys.stdout.isatty():
+        return usual
+    return max(least, min(shutil.get_terminal_size().columns, most))

@@ -1,0 +1,92 @@
+"""Which settings there are, what each may be, and which a project's file may tighten."""
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+__all__ = ("PATHS", "SETTINGS", "Setting", "Value")
+
+Value = str | float | tuple[str, ...]
+
+# A relative path in a file is taken from the folder of that file.
+PATHS = frozenset({"state"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting.
+
+    `read` takes what a file holds, a host gives, or the text of a variable; it
+    raises `ValueError` with what would do. `tightens` says whether a value is stricter
+    than the one in force; a project's file may not name a setting without it,
+    because an agent can write that file.
+    """
+
+    read: Callable[[object], Value]
+    tightens: Callable[[Value, Value | None], bool] | None = None
+    never: tuple[Value, ...] = ()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise ValueError("cannot be used; give a text that is not empty")
+
+
+def _one_of(*known: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value in known:
+            return str(value)
+        raise ValueError(f"is not known; use {' or '.join(repr(each) for each in known)}")
+
+    return read
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            value = math.nan
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    raise ValueError("cannot be used; give a number of seconds above 0")
+
+
+def _folder(value: object) -> str:
+    return os.path.expanduser(_text(value))
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    if isinstance(value, list | tuple):
+        names = cast("Sequence[object]", value)
+        if all(isinstance(each, str) and each for each in names):
+            return tuple(str(each) for each in names)
+    raise ValueError('cannot be used; give a list of names, as in ["A", "B"]')
+
+
+def _is_less(value: Value, current: Value | None) -> bool:
+    return not isinstance(current, float) or (isinstance(value, float) and value < current)
+
+
+def _is_kill(value: Value, current: Value | None) -> bool:
+    del current
+    return value == "kill"
+
+
+def _confines(value: Value, current: Value | None) -> bool:
+    return value != "none" and current in {None, "none", "auto"}
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "dialect": Setting(read=_text),
+    "on_timeout": Setting(read=_one_of("kill", "background"), tightens=_is_kill),
+    "pass_env": Setting(read=_names),
+    "sandbox": Setting(read=_text, tightens=_confines, never=("none",)),
+    "state": Setting(read=_folder),
+    "timeout": Setting(read=_seconds, tightens=_is_less),
+}

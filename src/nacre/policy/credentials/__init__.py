@@ -1,0 +1,1 @@
+"""The guards that keep secrets where they are."""

@@ -1,0 +1,1 @@
+"""Guards: built-in rules that no rule file can switch off."""

@@ -1,0 +1,112 @@
+"""What each dialect refuses, and in which words.
+
+The default dialect has every pack. Another one has what its document lists, looks
+as far as it says, and leaves a script that cannot be read to bash.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from nacre.errors import ConfigError
+from nacre.model.verdict import Decision
+from nacre.policy.guards.guard import Finding, Pack
+from nacre.policy.guards.packs import load
+from nacre.syntax.script import Script, ViaKind
+
+__all__ = ("Preset", "preset")
+
+Wording = Callable[[Finding, Script], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """The guards of one dialect.
+
+    `through` are the ways of running another command that are looked through, all
+    of them if it is None. `unreadable` is what a script that cannot be read is
+    worth. `wording` makes the text of a refusal; without it, reason and suggestion do.
+    """
+
+    packs: tuple[Pack, ...]
+    through: frozenset[ViaKind] | None
+    unreadable: Decision
+    wording: Wording | None
+
+
+_PHOENIX = {
+    "hazards.git-add": "permission denied: blind git add commands (git add -A, git add .,"
+    " git add --all, git add *) are not allowed, specify files explicitly",
+    "hazards.git-push": "permission denied: git push --force is not allowed."
+    " Use --force-with-lease for safer force pushes, or push without force",
+    "hazards.rm": "permission denied: this rm command could delete critical data"
+    " (.git, home directory, or root)."
+    " Specify the full path explicitly (no wildcards, ~, or $HOME)",
+}
+_WAYLAND = (
+    "Refused: {what} matches credential-exfiltration denylist. If you need an environment"
+    " variable's value for legitimate reasons, ask the user to provide it directly."
+)
+# A text in quotes is not a command position in that document.
+_CODEGEN_THROUGH = frozenset(ViaKind) - {ViaKind.CODE, ViaKind.INTERPRETER, ViaKind.REMOTE}
+
+
+def _in_codegen(finding: Finding, script: Script) -> str:
+    del script
+    return f'command rejected: command uses denylisted token "{finding.token}"'
+
+
+def _in_phoenix(finding: Finding, script: Script) -> str:
+    del script
+    return _PHOENIX.get(finding.rule, f"permission denied: {finding.reason}")
+
+
+def _in_wayland(finding: Finding, script: Script) -> str:
+    chained = any(command.span.end <= finding.span.start for command in script.commands)
+    return _WAYLAND.format(what="chained subcommand" if chained else "command pattern")
+
+
+def _in_agentrail(finding: Finding, script: Script) -> str:
+    del finding, script
+    return "Command matches a known-dangerous pattern"
+
+
+class _Choice(NamedTuple):
+    packs: tuple[str, ...] = ()
+    wording: Wording | None = None
+    through: frozenset[ViaKind] | None = None
+    unreadable: Decision = Decision.ALLOW
+
+
+_CHOICES: Mapping[str, _Choice] = MappingProxyType(
+    {
+        "nacre": _Choice(
+            ("credentials", "dangerous", "footguns", "hazards"), unreadable=Decision.ASK
+        ),
+        "codegen": _Choice(("footguns:documented",), _in_codegen, _CODEGEN_THROUGH),
+        "phoenix": _Choice(("hazards:documented",), _in_phoenix),
+        "wayland": _Choice(("credentials:documented",), _in_wayland),
+        "agentrail": _Choice(("dangerous",), _in_agentrail),
+        "yoi": _Choice(),
+    }
+)
+
+
+@cache
+def preset(dialect: str) -> Preset:
+    """The guards of a dialect.
+
+    Raises:
+        ConfigError: If there is no such dialect.
+    """
+    choice = _CHOICES.get(dialect)
+    if choice is None:
+        raise ConfigError(f"There is no dialect {dialect!r}; there are: {', '.join(_CHOICES)}.")
+    return Preset(
+        packs=tuple(load(name) for name in choice.packs),
+        through=choice.through,
+        unreadable=choice.unreadable,
+        wording=choice.wording,
+    )

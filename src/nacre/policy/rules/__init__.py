@@ -1,0 +1,1 @@
+"""Rules that people write, and the files they write them in."""

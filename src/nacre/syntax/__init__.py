@@ -1,0 +1,1 @@
+"""Bash read, never run."""

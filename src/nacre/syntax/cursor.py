@@ -1,0 +1,69 @@
+"""A place in a text that is parsed."""
+
+import re
+from abc import ABC, abstractmethod
+
+from nacre.syntax.budget import Budget, OverBudgetError
+from nacre.syntax.tree import Part, Sequence, Span
+
+__all__ = ("Cursor", "NotBashError")
+
+_DEEPEST = 40
+_CONTINUED = re.compile(r"(?:\\\n)+")
+
+
+class NotBashError(Exception):
+    """Bash would report a syntax error here."""
+
+
+class Cursor(ABC):
+    """A place in a text, moving on.
+
+    `at` is where the text stands in the whole script: an offset, or a fixed span
+    if its characters are not the script's own (the inside of backticks).
+    """
+
+    def __init__(self, text: str, budget: Budget, at: int | Span = 0, depth: int = 0) -> None:
+        self.text = text
+        self.pos = 0
+        self.budget = budget
+        self.at = at
+        self.depth: int = depth
+
+    @abstractmethod
+    def commands(self, closer: str) -> Sequence:
+        """Read commands up to a closing `)` or `}`, and past it."""
+
+    @abstractmethod
+    def inside(self, text: str, at: int | Span) -> Sequence:
+        """Read a text of its own, to its end."""
+
+    @abstractmethod
+    def special(self, parts: list[Part]) -> None:
+        """Read a quote, an escape or an expansion of unquoted text."""
+
+    @abstractmethod
+    def double(self, parts: list[Part]) -> None:
+        """Read from after an opening double quote to past the closing one."""
+
+    def span(self, start: int, end: int) -> Span:
+        """Where characters of this text stand in the script."""
+        at = self.at
+        return at if isinstance(at, Span) else Span(at + start, at + end)
+
+    def deeper(self) -> None:
+        """Enter one more level of nesting.
+
+        Raises:
+            OverBudgetError: If this is one too many.
+        """
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise OverBudgetError("it is nested too deep to be read")
+
+    def skip_continuations(self) -> None:
+        """Skip backslashes before newlines, which bash removes before it looks."""
+        if self.text.startswith("\\\n", self.pos) and (
+            found := _CONTINUED.match(self.text, self.pos)
+        ):
+            self.pos = found.end()

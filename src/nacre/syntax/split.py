@@ -1,0 +1,38 @@
+"""A text cut into words by programs that are no shell: `env -S`, `xargs`, git's aliases."""
+
+import re
+from collections.abc import Iterator
+
+from nacre.syntax.word import HOLE
+
+__all__ = ("split",)
+
+_WORD = re.compile(
+    r"""(?:[^\s'"\\]|\\.|'[^']*+'|"(?:[^"\\]|\\.)*+"|['"\\])++""",
+    re.DOTALL,
+)
+_PIECE = re.compile(
+    r"""'([^']*+)'|"((?:[^"\\]|\\.)*+)"|\\(.)|(\$\{\w+\})|([^'"\\$]++|.)""",
+    re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def split(text: str) -> Iterator[str]:
+    """The words of a text, with quotes and backslashes removed; variables are not known."""
+    if not ("'" in text or '"' in text or "\\" in text or "$" in text):
+        yield from text.split()
+        return
+    for word in _WORD.finditer(text):
+        yield "".join(_pieces(word[0]))
+
+
+def _pieces(word: str) -> Iterator[str]:
+    for single, double, escaped, variable, plain in _PIECE.findall(word):
+        if variable:
+            yield HOLE
+        elif double:
+            yield _ESCAPED.sub(r"\1", double)
+        else:
+            # `\_` is a blank to `env -S`, and nobody else escapes an underscore.
+            yield single or (" " if escaped == "_" else escaped) or plain
