@@ -63,6 +63,11 @@ def _walk(tour: Tour) -> None:
     reply = tour.call("Bash", command="ls no-such-file")
     tour.remark(f"the host reads details: exit_code is {_detail(reply, 'exit_code')}")
 
+    tour.chapter("A script that is refused, and text that only looks like it")
+    reply = tour.call("Bash", command="touch begun; echo . | xargs git add")
+    tour.remark(f"{_detail(reply, 'rule')}: it was read before it ran, and did not begin")
+    tour.call("Bash", command="echo 'never git add .' >note; ls")
+
     tour.chapter("A script that takes too long becomes a job")
     reply = tour.call("Bash", command=_BUILD, timeout=1)
     job = _detail(reply, "id")

@@ -131,7 +131,7 @@ def _place_programs(root: Path) -> None:
             if program in FAKES:
                 continue
             if _is_script(f"/{name}/{program}"):
-                _program(root / name / program, fake(program, shell))
+                _program(root / name / program, f"#!{shell}\n")
                 continue
             path, target = root / name / program, f"{REAL}/{name}/{program}"
             if program in RECORDED:

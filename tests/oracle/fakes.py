@@ -54,7 +54,7 @@ printf '%s\\0' "$#" "${{0##*/}}" "$@" >>{LOG} 2>/dev/null
 _SUDO = """while [ $# -gt 0 ]; do
 case $1 in
 --) shift; break ;;
--[CDRTUghprtu]) shift 2 || exit 1 ;;
+-[CDRTUaghprtu]) shift 2 || exit 1 ;;
 -?*) shift ;;
 *=*) export "$1"; shift ;;
 *) break ;;
@@ -121,7 +121,7 @@ FAKES = dict.fromkeys(_SILENT.split(), "") | {
 
 def fake(name: str, shell: str) -> str:
     """The text of a program that writes down how it was called."""
-    return f"#!{shell} {_OPTION}\n{_RECORD}{FAKES.get(name, '')}exit 0\n"
+    return f"#!{shell} {_OPTION}\n{_RECORD}{FAKES[name]}exit 0\n"
 
 
 def recorded(path: str, shell: str) -> str:

@@ -1,7 +1,7 @@
 """What a pack says of a text, for the tests of packs."""
 
 from nacre.model.verdict import Decision
-from nacre.policy.guards.guard import Finding
+from nacre.policy.guards.guard import Finding, Watch
 from nacre.policy.guards.packs import load
 from nacre.syntax.read import read
 from nacre.syntax.script import Surroundings
@@ -11,8 +11,8 @@ __all__ = ("decision", "findings")
 
 def findings(pack: str, text: str, surroundings: Surroundings | None = None) -> list[Finding]:
     script = read(text, surroundings)
-    loaded = load(pack)
-    return [found for command in script.commands for found in loaded.find(command, script)]
+    watch = Watch((load(pack),))
+    return [found for command in script.commands for found in watch.find(command, script)]
 
 
 def decision(pack: str, text: str, surroundings: Surroundings | None = None) -> Decision:

@@ -20,7 +20,7 @@ def pack(*, examples: tuple[str, ...] = (), counterexamples: tuple[str, ...] = (
         examples=examples,
         counterexamples=counterexamples,
     )
-    return Pack("mine", (guard,))
+    return Pack(name="mine", guards=(guard,))
 
 
 @pytest.mark.parametrize("name", PACKS)

@@ -136,7 +136,7 @@ def _named(name: str, decision: Decision = DENY) -> Pack:
     guard = Guard(
         name=f"no-{name}", reason=f"No {name}.", suggestion="x", find=find, names=frozenset({name})
     )
-    return Pack("pack", (guard,))
+    return Pack(name="pack", guards=(guard,))
 
 
 @given(SCRIPTS, st.lists(LISTS | TABLES, max_size=2))

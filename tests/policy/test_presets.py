@@ -2,7 +2,7 @@ import pytest
 
 from nacre.errors import ConfigError
 from nacre.model.verdict import Decision
-from nacre.policy.guards.guard import Finding
+from nacre.policy.guards.guard import Finding, Watch
 from nacre.policy.presets import Preset, preset
 from nacre.syntax.read import read
 from nacre.syntax.script import ViaKind
@@ -11,13 +11,12 @@ FIVE = ["codegen", "phoenix", "wayland", "agentrail", "yoi"]
 
 
 def first_refusal(chosen: Preset, text: str) -> str | None:
-    script = read(text)
+    script, watch = read(text), Watch(chosen.packs)
     found: list[Finding] = [
         each
         for command in script.commands
         if chosen.through is None or all(via.kind in chosen.through for via in command.via)
-        for pack in chosen.packs
-        for each in pack.find(command, script)
+        for each in watch.find(command, script)
     ]
     return chosen.wording(found[0], script) if found and chosen.wording else None
 

@@ -414,7 +414,7 @@ def test_what_runs_nothing_has_nothing_inside(line: str) -> None:
     assert behind(line) == []
 
 
-def test_what_a_login_shell_or_container_says_is_not_confused_with_text() -> None:
+def test_input_that_is_no_code_is_not_read() -> None:
     assert behind("sed 's/a/rm x/' f", "e rm y") == []
     assert behind("echo rm x", "rm y") == []
 

@@ -7,10 +7,10 @@ itself. The strictest of all that was said is the verdict.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nacre.model.verdict import Decision, Verdict
-from nacre.policy.guards.guard import Finding, Pack
+from nacre.policy.guards.guard import Finding, Pack, Watch
 from nacre.policy.rules.layer import Layer
 from nacre.policy.rules.ruling import Ruling, strictest, unread
 from nacre.syntax.script import Script, ViaKind
@@ -36,6 +36,10 @@ class Policy:
     unreadable: Decision = Decision.ASK
     through: frozenset[ViaKind] | None = None
     wording: Callable[[Finding, Script], str] | None = None
+    watch: Watch = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "watch", Watch(self.packs))
 
     def check(self, script: Script) -> Verdict:
         """Say whether a script may run, and if not, why and what to do instead."""
@@ -57,12 +61,10 @@ class Policy:
     def _findings(self, script: Script) -> Iterator[Finding]:
         if not self.packs:
             return
+        find, through = self.watch.find, self.through
         for command in script.commands:
-            if self.through is None or all(via.kind in self.through for via in command.via):
-                for pack in self.packs:
-                    for finding in pack.find(command, script):
-                        if finding.decision:
-                            yield finding
+            if through is None or all(via.kind in through for via in command.via):
+                yield from (each for each in find(command, script) if each.decision)
 
     def _worded(self, finding: Finding, script: Script) -> Ruling:
         return Ruling(

@@ -29,14 +29,14 @@ class Budget:
         self._nanoseconds = nanoseconds
         self._deadline = 0
 
-    def spend(self) -> None:
-        """Pay for one node.
+    def spend(self, nodes: int = 1) -> None:
+        """Pay for one node, or for more.
 
         Raises:
             OverBudgetError: If there is nothing left.
         """
-        self.left -= 1
-        if self.left % _LOOK_EVERY == 0:
+        self.left -= nodes
+        if -self.left % _LOOK_EVERY < nodes:
             self._look()
 
     def _look(self) -> None:

@@ -21,6 +21,8 @@ from nacre.syntax.tree import (
 
 __all__ = ("Clauses",)
 
+_new = tuple.__new__
+
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _BLANK_OR_COMMENT = frozenset(" \t\\#")
 _EMPTY_LINES = re.compile(r"[ \t\n]+(?=\n)")
@@ -39,6 +41,12 @@ _REDIRECT = re.compile(
     r"|(&>>|&>))"
 )
 _DESCRIPTOR = re.compile(r"[0-9]+[<>]")
+# A row of words without quotes and expansions that end where no redirection begins.
+_PLAIN_WORDS = re.compile(
+    r"(?! )(?: *+[^ \t\n|&;()<>'\"\\$`#][^ \t\n|&;()<>'\"\\$`]*+(?=[ \t\n|&;)]|\Z))++"
+)
+_ENDS_SIMPLE = frozenset(("\n", ";", "|", ")", ""))
+_BEGINS_REDIRECT = frozenset("<>&0123456789{")
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\+?=|\[)")
 _DECLARED_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\s]*\])?\+?=\(")
 _EQUALS = re.compile(r"\+?=")
@@ -75,13 +83,14 @@ class Clauses(Lexer):
 
     def _skip_lines(self) -> None:
         self._blanks()
-        while self.text.startswith("\n", self.pos):
+        text = self.text
+        while text[self.pos : self.pos + 1] == "\n":
             self.pos += 1
             if self.heredocs.waiting:
                 self.heredocs.read(self)
-            elif found := _EMPTY_LINES.match(self.text, self.pos):
+            elif found := _EMPTY_LINES.match(text, self.pos):
                 self.pos = found.end()
-            if self.text.startswith("#", self.pos):
+            if text[self.pos : self.pos + 1] == "#":
                 self.budget.spend()
             self._blanks()
 
@@ -114,18 +123,19 @@ class Clauses(Lexer):
         self._blanks()
 
     def _simple(self) -> Node:
-        start = end = self.pos
+        text, start = self.text, self.pos
+        end = start
         assignments: list[Assignment] = []
         words: list[RawWord] = []
         redirects: list[Redirect] = []
         while True:
             self._blanks()
-            if self.pos >= len(self.text):
+            char = text[self.pos : self.pos + 1]
+            if char in _ENDS_SIMPLE:
                 break
-            char = self.text[self.pos]
-            if char in "<>&0123456789{" and (redirect := self._redirect()):
+            if char in _BEGINS_REDIRECT and (redirect := self._redirect()):
                 redirects.append(redirect)
-            elif char in "\n;&|)":
+            elif char == "&":
                 break
             elif char == "(":
                 if len(words) != 1 or assignments or redirects:
@@ -134,13 +144,30 @@ class Clauses(Lexer):
                 return self._function_body(start, words[0])
             elif assignment := self._assignment(words):
                 assignments.append(assignment)
-            else:
+            elif not self._plain_words(words):
                 words.append(self.word())
             end = self.pos
         if end == start:
             raise NotBashError("a command is missing")
         span = self.span(start, end)
         return Simple(span, tuple(assignments), tuple(words), tuple(redirects))
+
+    def _plain_words(self, words: list[RawWord]) -> bool:
+        """Read the plain words from here on, as most words are, with one look at the text."""
+        found, at, before = _PLAIN_WORDS.match(self.text, self.pos), self.at, len(words)
+        if found is None or not isinstance(at, int):
+            return False
+        start = at + self.pos
+        for value in found[0].split(" "):
+            end = start + len(value)
+            if value:
+                # Half the time of calling the class, which a word of a long script shows.
+                text = _new(Text, (value, False))
+                words.append(_new(RawWord, (_new(Span, (start, end)), (text,))))
+            start = end + 1
+        self.pos = found.end()
+        self.budget.spend(len(words) - before)
+        return True
 
     def _assignment(self, words: list[RawWord]) -> Assignment | None:
         """Read `name=value` before a command, or `name=(...)` after `declare` and its like."""

@@ -49,7 +49,7 @@ class Cursor(ABC):
     def span(self, start: int, end: int) -> Span:
         """Where characters of this text stand in the script."""
         at = self.at
-        return at if isinstance(at, Span) else Span(at + start, at + end)
+        return Span(at + start, at + end) if isinstance(at, int) else at
 
     def deeper(self) -> None:
         """Enter one more level of nesting.

@@ -14,6 +14,7 @@ _SINGLE_RUN = re.compile(r"[^'\\$`]+")
 _SUBSCRIPT_RUN = re.compile(r"[^\]\['\"\\$`]+")
 _ARITHMETIC_RUN = re.compile(r"[^()'\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
+_BARE_BRACED = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*+)\}")
 _BRACED = re.compile(r"([!#]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
 _OPERATOR = re.compile(r":[-=?+]|:|[-=?+]|##?|%%?|//?|\^\^?|,,?|@|\*")
 _SPLIT_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\\\n)+([A-Za-z0-9_]*)")
@@ -29,7 +30,14 @@ class Expansions(Cursor):
         start = self.pos
         if name := _NAME.match(self.text, start + 1):
             self.pos = name.end()
-            parts.append(Parameter(name[0], quoted=quoted))
+            parts.append(Parameter(name[0], "", (), quoted))
+            return
+        if bare := _BARE_BRACED.match(self.text, start + 1):
+            # What most braces hold is read without looking for what else they may hold.
+            self.deeper()
+            self.depth -= 1
+            self.pos = bare.end()
+            parts.append(Parameter(bare[1], "", (), quoted))
             return
         self.pos += 1
         self.skip_continuations()
@@ -266,7 +274,13 @@ class Expansions(Cursor):
 
 def joined(parts: list[Part]) -> tuple[Part, ...]:
     """Parts with neighbouring unquoted, or quoted, texts made one."""
-    if len(parts) < 2:  # noqa: PLR2004 (no neighbours)
+    before = None
+    for part in parts:
+        quoting = part.quoted if isinstance(part, Text) else None
+        if quoting is not None and quoting is before:
+            break
+        before = quoting
+    else:
         return tuple(parts)
     joined: list[Part] = []
     for quoted, group in groupby(parts, _quoting):

@@ -20,16 +20,15 @@ class _Expected:
 
 
 class Heredocs:
-    """The here-documents that a line announced and that are still to come."""
+    """The here-documents that a line announced and that are still to come.
+
+    `waiting` says whether some were announced and not read.
+    """
 
     def __init__(self, closer: str = "") -> None:
         self._closer = closer
         self._expected: list[_Expected] = []
-
-    @property
-    def waiting(self) -> bool:
-        """Whether some were announced and not read."""
-        return bool(self._expected)
+        self.waiting = False
 
     def expect(self, lexer: Lexer, word: RawWord, *, strip: bool) -> Heredoc:
         """Announce one; its body is filled in at the end of the line."""
@@ -39,6 +38,7 @@ class Heredocs:
         delimiter = _QUOTES.sub(lambda found: found[1] or found[2] or found[3] or "", written)
         heredoc = Heredoc(word.span, RawWord(word.span, ()), delimiter != written)
         self._expected.append(_Expected(delimiter, strip, heredoc))
+        self.waiting = True
         return heredoc
 
     def read(self, lexer: Lexer) -> None:
@@ -46,6 +46,7 @@ class Heredocs:
         for expected in self._expected:
             self._read_one(lexer, expected)
         self._expected.clear()
+        self.waiting = False
 
     def _read_one(self, lexer: Lexer, expected: _Expected) -> None:
         start, text, heredoc = lexer.pos, lexer.text, expected.heredoc

@@ -11,15 +11,21 @@ import re
 
 from nacre.syntax.cursor import NotBashError
 from nacre.syntax.expansions import Expansions, joined
-from nacre.syntax.tree import Part, RawWord, Span, Text
+from nacre.syntax.tree import Parameter, Part, RawWord, Text
 
 __all__ = ("Lexer",)
 
 # Unquoted characters without a meaning to the lexer; globs, braces and `~` are for later.
 _RUN = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+")
+_PLAIN_WORD = re.compile(r"[^ \t\n|&;()<>'\"\\$`]++(?=[ \t\n|&;)]|\Z)")
 _ENDS_WORD = frozenset((*" \t\n|&;()", ""))
-_DOUBLE_RUN = re.compile(r'[^"\\$`]+')
+# Text in double quotes, and with it what most often follows: their end, or a name.
+_DOUBLE_RUN = re.compile(
+    r'([^"\\$`]*+)(?:(")|\$([A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]))?'
+)
+_CLOSED, _NAMED = 2, 3
 _BODY_RUN = re.compile(r"[^\\$`]+")
+_SPECIAL = frozenset("'\"\\$`")
 _EXTGLOB = frozenset("?*+@!")
 
 
@@ -30,17 +36,11 @@ class Lexer(Expansions):
         """Read one word; there must be one."""
         self.budget.spend()
         text, start = self.text, self.pos
-        run = _RUN.match(text, start)
-        if run:
-            end = run.end()
-            after = text[end : end + 1]
-            if after in _ENDS_WORD and (after != "(" or text[end - 1] not in _EXTGLOB):
-                self.pos = end
-                at = self.at
-                span = Span(at + start, at + end) if type(at) is int else self.span(start, end)
-                return RawWord(span, (Text(run[0]),))
+        if plain := _PLAIN_WORD.match(text, start):
+            self.pos = end = plain.end()
+            return RawWord(self.span(start, end), (Text(plain[0]),))
         parts: list[Part] = []
-        while self.pos < len(text) and self._word_part(parts):
+        while text[self.pos : self.pos + 1] not in _ENDS_WORD and self._word_part(parts):
             pass
         if self.pos == start:
             raise NotBashError(f"unexpected {text[start : start + 1]!r}")
@@ -50,7 +50,9 @@ class Lexer(Expansions):
         """Read one part of an unquoted word, or say that it is over."""
         text, pos = self.text, self.pos
         char = text[pos]
-        if run := _RUN.match(text, pos):
+        if char in _SPECIAL:
+            self.special(parts)
+        elif run := _RUN.match(text, pos):
             self.pos = run.end()
             parts.append(Text(run[0]))
             if text.startswith("(", self.pos) and text[self.pos - 1] in _EXTGLOB:
@@ -60,10 +62,8 @@ class Lexer(Expansions):
                 return False
             self.pos = pos + 2
             parts.append(self.substitution(char + "(", quoted=False))
-        elif char in _ENDS_WORD:
-            return False
         else:
-            self.special(parts)
+            return False
         return True
 
     def special(self, parts: list[Part]) -> None:
@@ -98,20 +98,22 @@ class Lexer(Expansions):
 
     def double(self, parts: list[Part]) -> None:
         """Read to the closing double quote; an empty string is a part, too."""
-        before = len(parts)
-        while True:
-            if run := _DOUBLE_RUN.match(self.text, self.pos):
-                self.pos = run.end()
-                parts.append(Text(run[0], quoted=True))
-            char = self.text[self.pos : self.pos + 1]
-            if char == '"':
-                self.pos += 1
-                if len(parts) == before:
-                    parts.append(Text("", quoted=True))
-                return
-            if not char:
+        before, text = len(parts), self.text
+        while run := _DOUBLE_RUN.match(text, self.pos):
+            self.pos = run.end()
+            if run[1]:
+                parts.append(Text(run[1], quoted=True))
+            if run.lastindex == _CLOSED:
+                break
+            if run.lastindex == _NAMED:
+                self.budget.spend()
+                parts.append(Parameter(run[3], "", (), quoted=True))
+            elif self.pos >= len(text):
                 raise NotBashError("a double quote is not closed")
-            self._quoted_part(parts, escapes='$`"\\')
+            else:
+                self._quoted_part(parts, escapes='$`"\\')
+        if len(parts) == before:
+            parts.append(Text("", quoted=True))
 
     def _quoted_part(self, parts: list[Part], escapes: str) -> None:
         """Read a backslash or an expansion of text in double quotes or a here-document."""

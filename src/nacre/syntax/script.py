@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from nacre.syntax.tree import Span
-from nacre.syntax.word import CWD, Word
+from nacre.syntax.word import CWD, Word, known
 
 __all__ = (
     "Assigned",
@@ -46,6 +46,9 @@ class ViaKind(Enum):
     INTERPRETER = "interpreter"  # found in the code of another language
     FUNCTION = "function"  # the body of a function that is called
 
+    # Enum's own is written in Python, and these are looked up for every command.
+    __hash__ = object.__hash__
+
 
 class Via(NamedTuple):
     """What a command is run through: `Via(ViaKind.EXEC, "sudo")`."""
@@ -66,6 +69,8 @@ class Place(Enum):
     BRANCH = "runs only if something else says so"
     SUBSHELL = "in a shell of its own"
     GUESSED = "taken from the words of a text that could not be parsed"
+
+    __hash__ = object.__hash__
 
 
 class Assigned(NamedTuple):
@@ -129,9 +134,8 @@ class Command:
     names: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        values = self.words[0].values if self.words else ()
-        names = tuple([value.rpartition("/")[2] for value in values])
-        object.__setattr__(self, "names", names)
+        names = [each.rpartition("/")[2] for each in self.words[0].templates] if self.words else ()
+        object.__setattr__(self, "names", tuple([name for name in names if known(name)]))
 
     @property
     def opaque(self) -> bool:

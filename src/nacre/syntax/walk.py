@@ -86,8 +86,11 @@ class Walk(Lister):
                 self.expander.state = outer
             elif forked:
                 self.state.join(outer)
-            told_any = told_any or told is not None
-            said += HOLE + "\n" if told is None else told
+            if told is not None:
+                told_any = True
+                said += told
+            elif context.read:
+                said += HOLE + "\n"
             conditional = separator in {"&&", "||"}
         return said if told_any else None
 

@@ -14,7 +14,7 @@ from nacre.model.verdict import Decision
 from nacre.syntax.script import Command, Script
 from nacre.syntax.tree import Span
 
-__all__ = ("Finding", "Guard", "Hit", "Pack")
+__all__ = ("Finding", "Guard", "Hit", "Pack", "Watch")
 
 
 class Hit(NamedTuple):
@@ -55,27 +55,30 @@ class Finding:
     command: Command
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """Guards under one name, found quickly by the commands they are about."""
+    """Guards under one name."""
 
-    def __init__(self, name: str, guards: tuple[Guard, ...]) -> None:
-        self.name = name
-        self.guards = guards
-        self._always = tuple(guard for guard in guards if not guard.names)
-        self._by_name: dict[str, list[Guard]] = {}
-        for guard in guards:
-            for each in guard.names:
-                self._by_name.setdefault(each, []).append(guard)
+    name: str
+    guards: tuple[Guard, ...]
+
+
+class Watch:
+    """Packs at work: each command is shown to the guards that are about it, and to no others."""
+
+    def __init__(self, packs: tuple[Pack, ...]) -> None:
+        named = [(f"{pack.name}.{guard.name}", guard) for pack in packs for guard in pack.guards]
+        self._always = tuple(each for each in named if not each[1].names)
+        self._by_name = {
+            name: tuple(each for each in named if not each[1].names or name in each[1].names)
+            for name in {name for _, guard in named for name in guard.names}
+        }
 
     def find(self, command: Command, script: Script) -> list[Finding]:
-        """Everything this pack holds against one command."""
-        guards = self._always
-        for name in command.names:
-            if named := self._by_name.get(name):
-                guards = (*guards, *named)
+        """Everything that is held against one command."""
         return [
             Finding(
-                rule=f"{self.name}.{guard.name}",
+                rule=rule,
                 decision=hit.decision,
                 reason=guard.reason,
                 suggestion=guard.suggestion,
@@ -83,6 +86,12 @@ class Pack:
                 token=hit.token,
                 command=command,
             )
-            for guard in guards
+            for rule, guard in self._guards(command.names)
             if (hit := guard.find(command, script))
         ]
+
+    def _guards(self, names: tuple[str, ...]) -> tuple[tuple[str, Guard], ...]:
+        if len(names) == 1:
+            return self._by_name.get(names[0], self._always)
+        several = [each for name in names for each in self._by_name.get(name, ())]
+        return tuple({rule: (rule, guard) for rule, guard in (*self._always, *several)}.values())

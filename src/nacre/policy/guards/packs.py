@@ -8,7 +8,7 @@ from nacre.errors import RuleError
 from nacre.policy.credentials.pack import CREDENTIALS, WAYLAND_CREDENTIALS
 from nacre.policy.guards.dangerous import DANGEROUS
 from nacre.policy.guards.footguns import DOCUMENTED_FOOTGUNS, FOOTGUNS
-from nacre.policy.guards.guard import Guard, Pack
+from nacre.policy.guards.guard import Guard, Pack, Watch
 from nacre.policy.guards.hazards import DOCUMENTED_HAZARDS, HAZARDS
 from nacre.syntax.read import read
 
@@ -42,7 +42,7 @@ def load(name: str) -> Pack:
     guards = _GUARDS.get(name)
     if guards is None:
         raise RuleError(f"There is no pack of guards {name!r}; there are: {', '.join(PACKS)}.")
-    pack = Pack(name.partition(":")[0], guards)
+    pack = Pack(name=name.partition(":")[0], guards=guards)
     prove(pack)
     return pack
 
@@ -54,7 +54,7 @@ def prove(pack: Pack) -> None:
         RuleError: If a guard misses an example or finds something in a counterexample.
     """
     for guard in pack.guards:
-        alone = Pack(pack.name, (guard,))
+        alone = Watch((Pack(name=pack.name, guards=(guard,)),))
         for example in guard.examples:
             if not _finds(alone, example):
                 raise RuleError(f"{pack.name}.{guard.name} misses its example: {example}")
@@ -63,6 +63,6 @@ def prove(pack: Pack) -> None:
                 raise RuleError(f"{pack.name}.{guard.name} refuses its counterexample: {example}")
 
 
-def _finds(pack: Pack, example: str) -> bool:
+def _finds(watch: Watch, example: str) -> bool:
     script = read(example)
-    return any(True for command in script.commands for _ in pack.find(command, script))
+    return any(watch.find(command, script) for command in script.commands)
