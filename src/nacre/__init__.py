@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nacre.errors import ConfigError as ConfigError
     from nacre.errors import JobNotFoundError as JobNotFoundError
     from nacre.errors import NacreError as NacreError
+    from nacre.errors import RuleError as RuleError
     from nacre.errors import StateError as StateError
     from nacre.errors import WardenError as WardenError
     from nacre.model.reply import Reply as Reply
@@ -27,6 +28,7 @@ __all__ = (
     "JobNotFoundError",
     "NacreError",
     "Reply",
+    "RuleError",
     "StateError",
     "ToolContext",
     "WardenError",

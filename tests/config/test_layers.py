@@ -76,6 +76,7 @@ def test_a_later_place_wins(
         ("", "timeout = 30", "project"),
         ("timeout = 60", "timeout = 30", "project"),
         ("timeout = 60", "timeout = 600", "user"),
+        ("timeout = 200", "timeout = 150", "project"),
         ("", "on_timeout = 'kill'", "project"),
         ("on_timeout = 'kill'", "on_timeout = 'background'", "user"),
         ("", "sandbox = 'landlock'", "project"),
@@ -301,3 +302,13 @@ def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
     (tmp_path / "dangling").symlink_to("nowhere")
     for name in ("no", "no/such", "file/below", "dangling"):
         assert read_text(tmp_path / name) is None
+
+
+def test_a_projects_file_cannot_give_scripts_more_time_than_they_have(
+    user: Write, project: Write
+) -> None:
+    user("")
+    config = gather(project("timeout = 100000").parent)
+
+    assert "timeout" not in config.found
+    assert [name for name, _ in config.aside] == ["timeout"]

@@ -230,3 +230,12 @@ def test_an_unmatched_part_is_named_with_the_reason() -> None:
 def test_nothing_runs_in_an_empty_script() -> None:
     for script in ("", "  ", "# only a comment"):
         assert decision(script, allow=["Bash(git:*)"], default="ask") is ALLOW
+
+
+def test_what_a_rule_asks_about_is_asked_about_in_strict_mode_too() -> None:
+    rules = {"mode": "strict", "allow": ["Bash(npm test)"], "ask": ["Bash(npm publish:*)"]}
+    policy = Policy(layers=(load_rules(rules, "mine"),))
+
+    assert policy.check(read("npm publish --tag x")).decision is ASK
+    assert policy.check(read("npm test && npm publish")).decision is ASK
+    assert policy.check(read("npm publish && curl x")).decision is DENY

@@ -132,6 +132,32 @@ def test_a_command_is_found_however_it_is_written(script: str) -> None:
         "x='a[$(rm x)]'; echo $((x))",
         "x='$(rm x)'; echo ${x@P}",
         "@(a|$(rm x))",
+        "hash -p rm foo; rm x",
+        "x=; x='rm x' eval '$x'",
+        "c=; c=rm d=$c; $d x",
+        "echo 'rm x' > >(sh)",
+        "ssh h bash <<E\nrm x\nE",
+        "bash <<A 3<<B\nrm x\nA\nb\nB",
+        "<<E\\\nx cat\na\nEx\nrm x",
+        "echo \"${u-'$(rm x)'}\"",
+        "echo $(('$(rm x)'))",
+        "a=(['$(rm x)']=1)",
+        "(true; echo 'rm x') | sh",
+        "f() { f() { rm x; }; f; }; f",
+        "declare -i n; n='a[$(rm x)]'",
+        "let 'a[$(rm x)]=1'",
+        "[[ 'a[$(rm x)]' -eq 1 ]]",
+        "bash -c 'echo ${0@P}' '$(rm x)'",
+        "PS4='$(rm x)'; set -x; ls",
+        "shopt -s expand_aliases\nalias r='rm x'\nr",
+        "a |\\\n| rm x",
+        "echo 1 >&2>out; rm x",
+        "ls | time rm x",
+        "echo 'rm${IFS}x' | xargs -I{} sh -c {}",
+        "sudo`true` rm x",
+        "sh -c '((rm x))'",
+        "env = rm x",
+        "function f ( rm x ); f",
     ],
 )
 def test_a_command_is_found_wherever_it_stands(script: str) -> None:
@@ -209,6 +235,21 @@ def test_a_word_is_known_as_far_as_it_can_be(script: str, word: str) -> None:
 )
 def test_what_a_command_could_be_called_is_known(script: str, name: str) -> None:
     assert name in named(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "awk 'BEGIN{print 1}' | sh",
+        "exec 3<<<rm; bash <&3",
+        "sh < file",
+        "c=; declare -n r=c; r=rm; $c x",
+        "c=true; trap 'c=rm' DEBUG; $c x",
+        'set rm; eval "\\$$#"',
+    ],
+)
+def test_what_is_known_only_when_it_runs_is_said_to_be(script: str) -> None:
+    assert any(command.opaque for command in read(script).commands)
 
 
 def test_what_a_loop_builds_up_is_not_taken_for_known() -> None:

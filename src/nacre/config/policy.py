@@ -6,7 +6,7 @@ nothing here does it before it must.
 
 from typing import TYPE_CHECKING
 
-from nacre.model.verdict import Verdict
+from nacre.model.verdict import Decision, Verdict
 
 if TYPE_CHECKING:
     from nacre.policy.policy import Policy
@@ -49,4 +49,9 @@ class ScriptChecker:
 
         if self._policy is None:
             self._policy = policy_for(self._dialect, self._layers)
-        return self._policy.check(read(text, surroundings))
+        script = read(text, surroundings)
+        try:
+            return self._policy.check(script)
+        except Exception as failure:  # noqa: BLE001 (a fault in a guard must not let it through)
+            reason = f"The script could not be judged: {failure!r}."
+            return Verdict(decision=Decision.DENY, rule="fault", reason=reason, part=text)

@@ -12,6 +12,8 @@ Value = str | float | tuple[str, ...]
 
 # A relative path in a file is taken from the folder of that file.
 PATHS = frozenset({"state"})
+# What a script gets where nobody says otherwise.
+_USUAL_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,8 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _is_less(value: Value, current: Value | None) -> bool:
-    return not isinstance(current, float) or (isinstance(value, float) and value < current)
+    allowed = current if isinstance(current, float) else _USUAL_SECONDS
+    return isinstance(value, float) and value < allowed
 
 
 def _is_kill(value: Value, current: Value | None) -> bool:

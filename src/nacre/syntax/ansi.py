@@ -1,8 +1,8 @@
-"""The backslashes of `$'...'`, `echo -e` and `printf`."""
+"""The backslashes of `$'...'`, `echo -e` and `printf`, and the numbers bash reads."""
 
 import re
 
-__all__ = ("unescape",)
+__all__ = ("number", "unescape")
 
 _ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]+)\}"
@@ -11,6 +11,7 @@ _ESCAPE = re.compile(
 )
 _LETTERS = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _LAST_CHARACTER = 0x10FFFF
+_MOST_DIGITS = 10
 
 
 def unescape(text: str) -> str:
@@ -31,3 +32,11 @@ def _character(found: re.Match[str]) -> str:
     if code > _LAST_CHARACTER or 0xD800 <= code < 0xE000:  # noqa: PLR2004 (no characters)
         return "\ufffd"
     return chr(code)
+
+
+def number(text: str) -> int | None:
+    """A number as it is written; None if it is none, or larger than any that matters."""
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) < _MOST_DIGITS:
+        return int(text)
+    return None

@@ -2,6 +2,7 @@
 
 import re
 
+from nacre.syntax.ansi import number
 from nacre.syntax.tree import Parameter, Part, Text
 
 __all__ = ("expand_braces",)
@@ -81,10 +82,11 @@ def _counted(member: list[_Atom]) -> list[list[_Atom]] | None:
             first, last = found[1], found[2]
         case _:
             return None
-    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
-        low, high = sorted((int(first), int(last)))
+    ends = (number(first), number(last))
+    if ends[0] is not None and ends[1] is not None:
+        low, high = min(ends[0], ends[1]), max(ends[0], ends[1])
         return [[Text(str(each))] for each in range(low, min(high, low + _MOST_WORDS - 1) + 1)]
-    if first.isalpha() and last.isalpha():
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
         low, high = sorted((ord(first), ord(last)))
         return [[Text(chr(each))] for each in range(low, high + 1)]
     return None

@@ -4,9 +4,9 @@ import re
 from abc import abstractmethod
 
 from nacre.syntax.budget import Budget
-from nacre.syntax.cursor import NotBashError
+from nacre.syntax.cursor import NotBashError, new
 from nacre.syntax.heredocs import Heredocs
-from nacre.syntax.lexer import Lexer
+from nacre.syntax.lexer import SPECIAL, Lexer
 from nacre.syntax.tree import (
     Array,
     Assignment,
@@ -21,11 +21,10 @@ from nacre.syntax.tree import (
 
 __all__ = ("Clauses",)
 
-_new = tuple.__new__
-
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _BLANK_OR_COMMENT = frozenset(" \t\\#")
-_EMPTY_LINES = re.compile(r"[ \t\n]+(?=\n)")
+_BETWEEN = frozenset(" \t\n\\#")
+_LINES = re.compile(r"(?:[ \t\n]++|\\\n|#[^\n]*+)*+")
 _COMMENT = re.compile(r"#[^\n]*")
 _KEYWORD = re.compile(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|time|coproc"
@@ -41,11 +40,13 @@ _REDIRECT = re.compile(
     r"|(&>>|&>))"
 )
 _DESCRIPTOR = re.compile(r"[0-9]+[<>]")
-# A row of words without quotes and expansions that end where no redirection begins.
+_PLAIN_WORD = r"[^ \t\n|&;()<>'\"\\$`#][^ \t\n|&;()<>'\"\\$`]*+(?=[ \t\n|&;)]|\Z)"
+# The first could be an assignment; one that ends before `(`, `<` or `>` could be more than a word.
+# A row has an end because it is paid for only when it is read.
 _PLAIN_WORDS = re.compile(
-    r"(?! )(?: *+[^ \t\n|&;()<>'\"\\$`#][^ \t\n|&;()<>'\"\\$`]*+(?=[ \t\n|&;)]|\Z))++"
+    rf"(?![A-Za-z_][A-Za-z0-9_]*+(?:\+?=|\[)){_PLAIN_WORD}(?: ++{_PLAIN_WORD}){{0,63}}+"
 )
-_ENDS_SIMPLE = frozenset(("\n", ";", "|", ")", ""))
+_ENDS_SIMPLE = frozenset(("\n", ";", "&", "|", ")", ""))
 _BEGINS_REDIRECT = frozenset("<>&0123456789{")
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\+?=|\[)")
 _DECLARED_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\s]*\])?\+?=\(")
@@ -60,7 +61,6 @@ class Clauses(Lexer):
     def __init__(self, text: str, budget: Budget, at: int | Span = 0, depth: int = 0) -> None:
         super().__init__(text, budget, at, depth)
         self.heredocs = Heredocs()
-        self.continued = "\\\n" in text
         self.ended = 0
 
     @abstractmethod
@@ -82,17 +82,18 @@ class Clauses(Lexer):
             self.pos = found.end()
 
     def _skip_lines(self) -> None:
-        self._blanks()
-        text = self.text
-        while text[self.pos : self.pos + 1] == "\n":
-            self.pos += 1
-            if self.heredocs.waiting:
-                self.heredocs.read(self)
-            elif found := _EMPTY_LINES.match(text, self.pos):
-                self.pos = found.end()
-            if text[self.pos : self.pos + 1] == "#":
-                self.budget.spend()
+        """Skip blanks, empty lines, comments, and the here-documents that wait for a line."""
+        while self.heredocs.waiting:
             self._blanks()
+            if not self.text.startswith("\n", self.pos):
+                return
+            self.pos += 1
+            self.heredocs.read(self)
+        text, start = self.text, self.pos
+        if text[start : start + 1] in _BETWEEN and (found := _LINES.match(text, start)):
+            self.pos = end = found.end()
+            if comments := text.count("\n#", start, end):
+                self.budget.spend(comments)
 
     def _peek_keyword(self) -> str | None:
         if found := _KEYWORD.match(self.text, self.pos):
@@ -131,12 +132,14 @@ class Clauses(Lexer):
         while True:
             self._blanks()
             char = text[self.pos : self.pos + 1]
-            if char in _ENDS_SIMPLE:
-                break
             if char in _BEGINS_REDIRECT and (redirect := self._redirect()):
                 redirects.append(redirect)
-            elif char == "&":
+            elif char in _ENDS_SIMPLE:
                 break
+            elif char in SPECIAL:
+                words.append(self.word())
+            elif plain := self._plain_words():
+                words += plain
             elif char == "(":
                 if len(words) != 1 or assignments or redirects:
                     raise NotBashError("unexpected '('")
@@ -144,30 +147,30 @@ class Clauses(Lexer):
                 return self._function_body(start, words[0])
             elif assignment := self._assignment(words):
                 assignments.append(assignment)
-            elif not self._plain_words(words):
+            else:
                 words.append(self.word())
             end = self.pos
         if end == start:
             raise NotBashError("a command is missing")
-        span = self.span(start, end)
-        return Simple(span, tuple(assignments), tuple(words), tuple(redirects))
+        fields = (self.span(start, end), tuple(assignments), tuple(words), tuple(redirects))
+        return new(Simple, fields)
 
-    def _plain_words(self, words: list[RawWord]) -> bool:
-        """Read the plain words from here on, as most words are, with one look at the text."""
-        found, at, before = _PLAIN_WORDS.match(self.text, self.pos), self.at, len(words)
-        if found is None or not isinstance(at, int):
-            return False
+    def _plain_words(self) -> list[RawWord]:
+        """Read a row of words without quotes and expansions at once, since most are such."""
+        words: list[RawWord] = []
+        at = self.at
+        if not isinstance(at, int) or not (found := _PLAIN_WORDS.match(self.text, self.pos)):
+            return words
         start = at + self.pos
         for value in found[0].split(" "):
             end = start + len(value)
             if value:
-                # Half the time of calling the class, which a word of a long script shows.
-                text = _new(Text, (value, False))
-                words.append(_new(RawWord, (_new(Span, (start, end)), (text,))))
+                part = new(Text, (value, False))
+                words.append(new(RawWord, (new(Span, (start, end)), (part,))))
             start = end + 1
         self.pos = found.end()
-        self.budget.spend(len(words) - before)
-        return True
+        self.budget.spend(len(words))
+        return words
 
     def _assignment(self, words: list[RawWord]) -> Assignment | None:
         """Read `name=value` before a command, or `name=(...)` after `declare` and its like."""
@@ -190,8 +193,8 @@ class Clauses(Lexer):
                 return None
             operator, self.pos = equals[0], equals.end()
         value = self._value()
-        span = self.span(start, self.pos)
-        return Assignment(span, found[1], value, operator == "+=", subscript)
+        fields = (self.span(start, self.pos), found[1], value, operator == "+=", subscript)
+        return new(Assignment, fields)
 
     def _value(self) -> RawWord | Array:
         if self.text.startswith("(", self.pos):
@@ -231,6 +234,22 @@ class Clauses(Lexer):
         head, tail = Text("["), Text("]" + equals[0])
         return RawWord(self.span(start, self.pos), (head, *subscript, tail, *parts))
 
+    def _patterns(self) -> list[RawWord]:
+        """Read the patterns of a case, and the parenthesis after them."""
+        words: list[RawWord] = []
+        if self.text.startswith("(", self.pos):
+            self.pos += 1
+        while True:
+            self._blanks()
+            words.append(self.word())
+            self._blanks()
+            char = self.text[self.pos : self.pos + 1]
+            self.pos += 1
+            if char == ")":
+                return words
+            if char != "|":
+                raise NotBashError("a pattern of a case is not closed")
+
     def _redirect(self) -> Redirect | None:
         """Read a redirection, if one stands here."""
         found = _REDIRECT.match(self.text, self.pos)
@@ -241,11 +260,12 @@ class Clauses(Lexer):
         self._blanks()
         if operator not in {">&", "<&"} and _DESCRIPTOR.match(self.text, self.pos):
             raise NotBashError(f"a file is missing after {operator!r}")
+        begun = self.pos
         target = self.word()
         span = self.span(start, self.pos)
         if operator not in {"<<", "<<-"}:
-            return Redirect(span, operator, descriptor, target)
-        heredoc = self.heredocs.expect(self, target, strip=operator == "<<-")
+            return new(Redirect, (span, operator, descriptor, target, None))
+        heredoc = self.heredocs.expect(self, begun, target, strip=operator == "<<-")
         return Redirect(span, operator, descriptor, None, heredoc)
 
     def _substitutes(self) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from nacre.syntax.ansi import number
 from nacre.syntax.script import Command
 from nacre.syntax.state import State
 from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, Word
@@ -11,6 +12,7 @@ __all__ = ("affect", "changes_shell")
 
 _DECLARED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)?")
 _RUN_OTHERS = frozenset({"eval", "command", "builtin", "trap", "exec", "alias", "shopt"})
+_MOST_FOLDERS = 4
 _MARKED_ROOTS = (HOME, CWD, HOLE)
 
 
@@ -36,8 +38,7 @@ def _forget(words: tuple[Word, ...], state: State) -> None:
 def _declare(words: tuple[Word, ...], state: State) -> None:
     reference = any("n" in (word.value or "") for word in words if word.source.startswith("-"))
     if reference:
-        state.linked = True
-        state.forget()
+        state.change_anytime()
     for word in words:
         for template in word.templates:
             found = _DECLARED.match(template)
@@ -77,7 +78,7 @@ def _unset(words: tuple[Word, ...], state: State) -> None:
     for word in words:
         for value in word.values:
             if value.isidentifier():
-                state.assign(value, ("",))
+                state.assign(value, (" \t\n",) if value == "IFS" else ("",))
                 state.functions.pop(value, None)
 
 
@@ -95,9 +96,9 @@ def _set(words: tuple[Word, ...], state: State) -> None:
 
 
 def _shift(words: tuple[Word, ...], state: State) -> None:
-    count = words[0].value if words else "1"
-    if state.arguments is not None and count is not None and count.isdigit():
-        state.arguments = state.arguments[int(count) :]
+    count = number(words[0].value or "") if words else 1
+    if state.arguments is not None and count is not None and count >= 0:
+        state.arguments = state.arguments[count:]
     else:
         state.arguments = None
 
@@ -111,9 +112,8 @@ def _change_directory(words: tuple[Word, ...], state: State) -> None:
     elif targets[0].value == "-" or len(targets) > 1:
         state.cwd = (HOLE,)
     else:
-        state.cwd = tuple(
-            dict.fromkeys(_below(here, each) for here in state.cwd for each in targets[0].templates)
-        )[:4]
+        folders = {_below(here, each): None for here in state.cwd for each in targets[0].templates}
+        state.cwd = tuple(folders) if len(folders) <= _MOST_FOLDERS else (HOLE,)
 
 
 def _below(folder: str, target: str) -> str:

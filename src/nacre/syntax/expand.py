@@ -11,23 +11,25 @@ from itertools import islice, product
 from math import prod
 from typing import NamedTuple, TypeGuard
 
+from nacre.syntax.ansi import number
 from nacre.syntax.braces import expand_braces
 from nacre.syntax.parameters import operate
 from nacre.syntax.state import State, Templates, either
 from nacre.syntax.tree import Arithmetic, Parameter, Part, RawWord, Span, Substitution, Text
-from nacre.syntax.word import FIELDS, HOLE, HOME, QUERY, SET, STAR, Expansion, Word
+from nacre.syntax.word import FIELDS, HOLE, HOME, QUERY, SET, STAR, Expansion, Word, known
 
 __all__ = ("Expander", "Reading")
 
 Reading = tuple[Word, ...]
 
 _SPECIAL = re.compile(r"[*?\[{~]")
-_GLOB = re.compile(r"\*+|\?|\[[!^]?\]?[^\]/]*\]")
+_GLOB = re.compile(r"\*+|\?|\[[!^]?\]?[^\]\[/]*\]")
 _TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
 _TILDE_VALUE = re.compile(r"(^|:)~([A-Za-z0-9_.+-]*)(?=[/:]|$)")
 _ASSIGNS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COUNTS = frozenset({"#", "?", "$", "!", "-", "UID", "EUID", "PPID", "RANDOM", "SECONDS"})
+_BLANK = (" \t\n",)
 _WHITE = re.compile(r"[ \t\n]+")
 _MOST_PARTS = 500
 _MOST_READINGS = 8
@@ -149,10 +151,19 @@ class Expander:
                 options = [self._literal(part, parts, index)]
             else:
                 options = self._options(part, named=named)
-            separators = self.state.variables["IFS"][0]
-            grown = [_append(each, option, separators) for each in growing for option in options]
+            grown = [
+                _append(each, option, separators)
+                for separators in self._separators()
+                for each in growing
+                for option in options
+            ]
             growing = list(dict.fromkeys(grown))[:_MOST_READINGS]
         return growing
+
+    def _separators(self) -> Templates:
+        """What could part words; the usual blanks, too, if it could be anything."""
+        found = self.state.variables.get("IFS", _BLANK)
+        return found if all(map(known, found)) else either(_BLANK, found)
 
     def _literal(self, part: Text, parts: tuple[Part, ...], index: int) -> _Option:
         if part.quoted:
@@ -253,9 +264,8 @@ class Expander:
             return state.cwd
         if name in _COUNTS:
             return (SET,)
-        if name.isdigit() and name != "0" and state.arguments is not None:
-            index = int(name) - 1
-            return state.arguments[index] if index < len(state.arguments) else ("",)
+        if (place := number(name)) and state.arguments is not None:
+            return state.arguments[place - 1] if place <= len(state.arguments) else ("",)
         return (HOLE,)
 
     def _indirect(self, name: str, values: Templates) -> Templates:
@@ -279,8 +289,8 @@ class Expander:
         if elements is not None and part.operator == "[" and isinstance(subscript, Text):
             if subscript.value in {"@", "*"}:
                 return self._all(elements, part)
-            if subscript.value.isdigit():
-                index = int(subscript.value)
+            index = number(subscript.value)
+            if index is not None and index >= 0:
                 values = elements[index] if index < len(elements) else ("",)
                 return [_Option((each,), splits=not part.quoted) for each in values]
         return [_Option((HOLE if part.quoted and not _plural(subscript) else FIELDS,))]
@@ -355,6 +365,8 @@ def _split(text: str, separators: str) -> list[str]:
         return _WHITE.split(text)
     if not separators:
         return [text]
+    if not known(separators):
+        return [FIELDS] if text else [""]
     return re.split(f"[{re.escape(separators)}]", text)
 
 

@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 
 from nacre.syntax.ansi import unescape
-from nacre.syntax.cursor import Cursor, NotBashError
+from nacre.syntax.cursor import Cursor, NotBashError, new
 from nacre.syntax.tree import Arithmetic, Parameter, Part, Span, Substitution, Text
 
 __all__ = ("Expansions", "joined")
@@ -14,7 +14,7 @@ _SINGLE_RUN = re.compile(r"[^'\\$`]+")
 _SUBSCRIPT_RUN = re.compile(r"[^\]\['\"\\$`]+")
 _ARITHMETIC_RUN = re.compile(r"[^()'\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
-_BARE_BRACED = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*+)\}")
+_BARE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)\}")
 _BRACED = re.compile(r"([!#]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
 _OPERATOR = re.compile(r":[-=?+]|:|[-=?+]|##?|%%?|//?|\^\^?|,,?|@|\*")
 _SPLIT_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\\\n)+([A-Za-z0-9_]*)")
@@ -30,14 +30,7 @@ class Expansions(Cursor):
         start = self.pos
         if name := _NAME.match(self.text, start + 1):
             self.pos = name.end()
-            parts.append(Parameter(name[0], "", (), quoted))
-            return
-        if bare := _BARE_BRACED.match(self.text, start + 1):
-            # What most braces hold is read without looking for what else they may hold.
-            self.deeper()
-            self.depth -= 1
-            self.pos = bare.end()
-            parts.append(Parameter(bare[1], "", (), quoted))
+            parts.append(new(Parameter, (name[0], "", (), quoted)))
             return
         self.pos += 1
         self.skip_continuations()
@@ -97,7 +90,7 @@ class Expansions(Cursor):
         self.deeper()
         body = self.commands(")")
         self.depth -= 1
-        return Substitution(opener, body, quoted)
+        return new(Substitution, (opener, body, quoted))
 
     def arithmetic(self) -> tuple[Part, ...] | None:
         """Read up to `))`, or nothing if these parentheses are commands after all."""
@@ -146,6 +139,12 @@ class Expansions(Cursor):
 
     def _braced(self, *, quoted: bool) -> Part:
         """Read `${...}` from after its brace."""
+        if bare := _BARE.match(self.text, self.pos):
+            # What most braces hold is read without looking for what else they may hold.
+            self.deeper()
+            self.depth -= 1
+            self.pos = bare.end()
+            return new(Parameter, (bare[1], "", (), quoted))
         self.skip_continuations()
         if self.text[self.pos : self.pos + 1] in _FUNSUB:
             # Newer shells run what stands in `${ ...; }`; bash 5.2 only complains.
@@ -177,12 +176,12 @@ class Expansions(Cursor):
         operand = self._operand(quoted=quoted and sign in _DEFAULTS)
         if subscript:
             return Parameter(name, f"{prefix}[{sign}", (*subscript, *operand), quoted)
-        return Parameter(name, prefix + sign, operand, quoted)
+        return new(Parameter, (name, prefix + sign, operand, quoted))
 
     def _braced_name(self) -> tuple[str, str] | None:
         """Read `name`, `!name` or `#name`; a lone `!` or `#` is itself a name."""
         text, pos = self.text, self.pos
-        if split := _SPLIT_NAME.match(text, pos):
+        if self.continued and (split := _SPLIT_NAME.match(text, pos)):
             # A continuation inside of a name: as rare as it is legal.
             self.pos = split.end()
             return "", split[1] + split[2]
@@ -211,7 +210,7 @@ class Expansions(Cursor):
         while True:
             if run := _OPERAND_RUN.match(self.text, self.pos):
                 self.pos = run.end()
-                parts.append(Text(run[0], quoted))
+                parts.append(new(Text, (run[0], quoted)))
             char = self.text[self.pos : self.pos + 1]
             if char == "}":
                 self.pos += 1
@@ -274,6 +273,8 @@ class Expansions(Cursor):
 
 def joined(parts: list[Part]) -> tuple[Part, ...]:
     """Parts with neighbouring unquoted, or quoted, texts made one."""
+    if len(parts) == 1:
+        return (parts[0],)
     before = None
     for part in parts:
         quoting = part.quoted if isinstance(part, Text) else None

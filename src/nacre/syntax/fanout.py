@@ -72,7 +72,7 @@ def _items(reading: Reading, text: str) -> list[str]:
         between = _DELIMITERS.get(delimiter.templates[0], delimiter.templates[0])
         items = text.split(between) if between else [text]
     else:
-        items = list(split(text))
+        items = list(split(text, variables=False))
     return [*items[:_MOST_ITEMS], FIELDS] if len(items) > _MOST_ITEMS else items
 
 
@@ -89,7 +89,9 @@ def _line(reading: Reading, stdin: Word | None, program: Word) -> Word:
         if separated:
             lines += _items(reading, text)
         else:
-            lines += (" ".join(split(line)) for line in text.splitlines() if line.strip())
+            lines += (
+                " ".join(split(line, variables=False)) for line in text.splitlines() if line.strip()
+            )
     return _any(stdin, lines)
 
 

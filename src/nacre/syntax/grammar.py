@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from nacre.syntax.clauses import Clauses
-from nacre.syntax.cursor import NotBashError
+from nacre.syntax.cursor import NotBashError, new
 from nacre.syntax.heredocs import Heredocs
 from nacre.syntax.tree import (
     Compound,
@@ -27,9 +27,11 @@ from nacre.syntax.tree import (
 
 __all__ = ("Grammar", "Progress")
 
-_SEPARATOR = re.compile(r"&&|\|\||;;&|;;|;&|;|&(?!>)|\n")
+_SEPARATOR = re.compile(r"&&|\|\||;;&|;;|;&|;|&(?!>)")
 _SPLIT_OPERATOR = re.compile(r"([&|;])(?:\\\n)+([&|;])")
 _BLANKS_ONLY = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
+_OPERATORS = frozenset("&|;")
+_ENDS_SEQUENCE = frozenset((")", ""))
 _PIPE = re.compile(r"\|&?(?!\|)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CASE_ENDS = (";;&", ";;", ";&")
@@ -71,19 +73,20 @@ class Grammar(Clauses):
             return None
         items: list[Item] = []
         while True:
-            node = self._pipeline()
+            node = self._pipeline(self._peek_keyword())
             separator = self._separator()
-            if separator.startswith(";") and len(separator) > 1:
+            if separator in _CASE_ENDS:
                 raise NotBashError(f"unexpected {separator!r}")
-            items.append(Item(node, separator))
+            items.append(new(Item, (node, separator)))
             self._blanks()
+            if separator == "\n":
+                return items
             if separator in {"&&", "||"}:
                 self._skip_lines()
-            elif separator in {"", "\n"} or self._at_line_end():
-                break
-        if self.pos < len(self.text) and items[-1].separator == "":
-            raise NotBashError(f"unexpected {self.text[self.pos]!r}")
-        return items
+            elif not separator and self.pos < len(self.text):
+                raise NotBashError(f"unexpected {self.text[self.pos]!r}")
+            elif not separator or self._at_line_end():
+                return items
 
     def _at_line_end(self) -> bool:
         self._blanks()
@@ -114,31 +117,33 @@ class Grammar(Clauses):
         """Read commands until a word or character that ends them; that is left."""
         self.budget.spend()
         self._skip_lines()
-        start, items = self.pos, list[Item]()
-        while not self._stopped(stops):
-            node = self._pipeline()
+        text, start = self.text, self.pos
+        items: list[Item] = []
+        while (char := text[self.pos : self.pos + 1]) not in _ENDS_SEQUENCE:
+            keyword = self._peek_keyword()
+            if keyword in stops or (char == ";" and text.startswith(_CASE_ENDS, self.pos)):
+                break
+            node = self._pipeline(keyword)
             separator = self._separator()
-            items.append(Item(node, separator))
+            items.append(new(Item, (node, separator)))
             if separator in _CASE_ENDS:
                 self.pos -= len(separator)
-            if separator in {"&&", "||"}:
-                self._skip_lines()
-                continue
-            if not separator or separator in _CASE_ENDS:
+                break
+            if not separator:
                 break
             self._skip_lines()
-        return Sequence(self.span(start, self.pos), tuple(items))
-
-    def _stopped(self, stops: tuple[str, ...]) -> bool:
-        if self.pos >= len(self.text) or self.text[self.pos] == ")":
-            return True
-        if self.text.startswith(_CASE_ENDS, self.pos):
-            return True
-        keyword = self._peek_keyword()
-        return keyword is not None and keyword in stops
+        return new(Sequence, (self.span(start, self.pos), tuple(items)))
 
     def _separator(self) -> str:
-        self._blanks()
+        """Read what follows a command, from after the blanks; nothing is possible, too."""
+        char = self.text[self.pos : self.pos + 1]
+        if char == "\n":
+            self.pos += 1
+            if self.heredocs.waiting:
+                self.heredocs.read(self)
+            return char
+        if char not in _OPERATORS:
+            return ""
         if self.continued and (split := _SPLIT_OPERATOR.match(self.text, self.pos)):
             joined = split[1] + split[2]
             if joined in {"&&", "||", ";;"}:
@@ -148,34 +153,38 @@ class Grammar(Clauses):
         if found is None:
             return ""
         self.pos = found.end()
-        if found[0] == "\n":
-            self.heredocs.read(self)
         return found[0]
 
-    def _pipeline(self) -> Node:
-        start, stages, prefixed = self.pos, list[Node](), False
-        while (keyword := self._peek_keyword()) in {"!", "time"}:
+    def _pipeline(self, keyword: str | None) -> Node:
+        """Read commands joined by bars, the first of which begins with this keyword or none."""
+        start, prefixed = self.pos, False
+        stages: list[Node] = []
+        while keyword in {"!", "time"}:
             prefixed = True
-            self._keyword(keyword or "")
+            self._keyword(keyword)
             if keyword == "time":
                 self._time_options()
+            keyword = self._peek_keyword()
         if not (prefixed and self._nothing_follows()):
-            stages.append(self.command())
-        self._blanks()
-        while (pipe := _PIPE.match(self.text, self.pos)) and not self._splits_an_operator():
+            node = self._command(keyword)
+            if not prefixed and self.text[self.pos : self.pos + 1] != "|":
+                return node
+            stages.append(node)
+        while (pipe := _PIPE.match(self.text, self.pos)) and not (
+            self.continued and self._splits_an_operator()
+        ):
             self.pos = pipe.end()
             self._skip_lines()
             # After a bar `time` is the program of that name.
-            timed = self._peek_keyword() == "time"
-            stages.append(self._simple() if timed else self.command())
-            self._blanks()
+            keyword = self._peek_keyword()
+            stages.append(self._simple() if keyword == "time" else self._command(keyword))
         if len(stages) == 1 and not prefixed:
             return stages[0]
-        return Pipeline(self.span(start, self.pos), tuple(stages))
+        return new(Pipeline, (self.span(start, self.pos), tuple(stages)))
 
     def _splits_an_operator(self) -> bool:
         """Whether the bar here and one after a continued line are one operator."""
-        split = _SPLIT_OPERATOR.match(self.text, self.pos) if self.continued else None
+        split = _SPLIT_OPERATOR.match(self.text, self.pos)
         return split is not None and split[2] == "|"
 
     def _nothing_follows(self) -> bool:
@@ -195,13 +204,14 @@ class Grammar(Clauses):
                 self._blanks()
 
     def command(self) -> Node:
-        """Read one command, simple or compound."""
+        """Read one command, simple or compound, and the blanks after it."""
+        return self._command(self._peek_keyword())
+
+    def _command(self, keyword: str | None) -> Node:
+        """Read one command that begins with this keyword, or with none."""
         self.budget.spend()
-        if self.text.startswith("(", self.pos):
-            return self._parenthesis()
-        keyword = self._peek_keyword()
         if keyword is None:
-            return self._simple()
+            return self._parenthesis() if self.text.startswith("(", self.pos) else self._simple()
         self.deeper()
         node = self._compound(keyword)
         self.depth -= 1
@@ -255,9 +265,11 @@ class Grammar(Clauses):
                     self._keyword("else")
                     bodies.append(self._until("fi"))
                     return tuple(bodies)
-                case _:
-                    self._take("fi")
+                case "fi":
+                    self._keyword("fi")
                     return tuple(bodies)
+                case _:
+                    raise NotBashError("'fi' is missing")
 
     def _finish(
         self,
@@ -276,7 +288,8 @@ class Grammar(Clauses):
             redirects.append(redirect)
             end = self.pos
             self._blanks()
-        return Compound(self.span(start, end), kind, bodies, words, name, tuple(redirects))
+        fields = (self.span(start, end), kind, bodies, words, name, tuple(redirects))
+        return new(Compound, fields)
 
     def _parenthesis(self) -> Node:
         start = self.pos
@@ -336,7 +349,8 @@ class Grammar(Clauses):
         return words
 
     def _case(self, start: int) -> Compound:
-        words, bodies = [self.word()], list[Sequence]()
+        words = [self.word()]
+        bodies: list[Sequence] = []
         self._take("in")
         while True:
             self._skip_lines()
@@ -352,21 +366,6 @@ class Grammar(Clauses):
             elif self._peek_keyword() != "esac":
                 raise NotBashError("'esac' is missing")
 
-    def _patterns(self) -> list[RawWord]:
-        words: list[RawWord] = []
-        if self.text.startswith("(", self.pos):
-            self.pos += 1
-        while True:
-            self._blanks()
-            words.append(self.word())
-            self._blanks()
-            char = self.text[self.pos : self.pos + 1]
-            self.pos += 1
-            if char == ")":
-                return words
-            if char != "|":
-                raise NotBashError("a pattern of a case is not closed")
-
     def _test(self, start: int) -> Compound:
         """Read `[[ ... ]]`: its operators are skipped, its operands may run commands."""
         words: list[RawWord] = []
@@ -378,10 +377,11 @@ class Grammar(Clauses):
                 self.pos += 1
                 continue
             word = self.word()
-            if word.plain == "]]":
+            plain = word.plain
+            if plain == "]]":
                 return self._finish(start, CompoundKind.TEST, (), tuple(words))
             words.append(word)
-            if word.plain == "=~":
+            if plain == "=~":
                 self._blanks()
                 words.append(self.regex())
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from nacre.syntax.lexer import Lexer
-from nacre.syntax.tree import Heredoc, RawWord, Span, Text
+from nacre.syntax.tree import Heredoc, RawWord, Text
 
 __all__ = ("Heredocs",)
 
@@ -25,15 +25,16 @@ class Heredocs:
     `waiting` says whether some were announced and not read.
     """
 
+    __slots__ = ("_closer", "_expected", "waiting")
+
     def __init__(self, closer: str = "") -> None:
         self._closer = closer
         self._expected: list[_Expected] = []
         self.waiting = False
 
-    def expect(self, lexer: Lexer, word: RawWord, *, strip: bool) -> Heredoc:
-        """Announce one; its body is filled in at the end of the line."""
-        start, end = lexer.pos - (word.span.end - word.span.start), lexer.pos
-        written = lexer.text[start:end] if not isinstance(lexer.at, Span) else _written(word)
+    def expect(self, lexer: Lexer, start: int, word: RawWord, *, strip: bool) -> Heredoc:
+        """Announce one by the word just read; its body is filled in at the end of the line."""
+        written = lexer.text[start : lexer.pos]
         written = written.replace("\\\n", "")
         delimiter = _QUOTES.sub(lambda found: found[1] or found[2] or found[3] or "", written)
         heredoc = Heredoc(word.span, RawWord(word.span, ()), delimiter != written)
@@ -86,16 +87,13 @@ class Heredocs:
 
     def _line(self, text: str, pos: int, *, joined: bool) -> tuple[int, str]:
         """One line and where it ends; a backslash at its end joins the next if asked for."""
-        line = ""
+        pieces: list[str] = []
         while True:
             end = text.find("\n", pos)
             end = len(text) if end < 0 else end
-            line += text[pos:end]
-            backslashes = len(line) - len(line.rstrip("\\"))
+            piece = text[pos:end]
+            backslashes = len(piece) - len(piece.rstrip("\\"))
             if not joined or backslashes % 2 == 0 or end >= len(text):
-                return end, line
-            line, pos = line[:-1], end + 1
-
-
-def _written(word: RawWord) -> str:
-    return "".join(part.value for part in word.parts if isinstance(part, Text))
+                return end, "".join((*pieces, piece))
+            pieces.append(piece[:-1])
+            pos = end + 1

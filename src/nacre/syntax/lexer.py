@@ -9,23 +9,26 @@ everywhere but in single quotes, comments and quoted here-documents.
 
 import re
 
-from nacre.syntax.cursor import NotBashError
+from nacre.syntax.cursor import NotBashError, new
 from nacre.syntax.expansions import Expansions, joined
 from nacre.syntax.tree import Parameter, Part, RawWord, Text
 
-__all__ = ("Lexer",)
+__all__ = ("SPECIAL", "Lexer")
 
+SPECIAL = frozenset("'\"\\$`")
 # Unquoted characters without a meaning to the lexer; globs, braces and `~` are for later.
 _RUN = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+")
 _PLAIN_WORD = re.compile(r"[^ \t\n|&;()<>'\"\\$`]++(?=[ \t\n|&;)]|\Z)")
 _ENDS_WORD = frozenset((*" \t\n|&;()", ""))
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]"
+_BRACED = r"\{([A-Za-z_][A-Za-z0-9_]*+)\}"
 # Text in double quotes, and with it what most often follows: their end, or a name.
-_DOUBLE_RUN = re.compile(
-    r'([^"\\$`]*+)(?:(")|\$([A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]))?'
+_DOUBLE_RUN = re.compile(rf'([^"\\$`]*+)(?:(")|\$(?:({_NAME})|{_BRACED}))?')
+_QUOTED_WORD = re.compile(
+    rf"""(?:'([^']*+)'|"(?:([^"\\$`]*+)|\$(?:({_NAME})|{_BRACED}))")(?=[ \t\n|&;)]|\Z)"""
 )
 _CLOSED, _NAMED = 2, 3
 _BODY_RUN = re.compile(r"[^\\$`]+")
-_SPECIAL = frozenset("'\"\\$`")
 _EXTGLOB = frozenset("?*+@!")
 
 
@@ -34,27 +37,48 @@ class Lexer(Expansions):
 
     def word(self) -> RawWord:
         """Read one word; there must be one."""
-        self.budget.spend()
         text, start = self.text, self.pos
-        if plain := _PLAIN_WORD.match(text, start):
+        if text[start : start + 1] in SPECIAL:
+            if part := self._quoted_word():
+                return new(RawWord, (self.span(start, self.pos), (part,)))
+        elif plain := _PLAIN_WORD.match(text, start):
+            self.budget.spend()
             self.pos = end = plain.end()
-            return RawWord(self.span(start, end), (Text(plain[0]),))
+            return new(RawWord, (self.span(start, end), (new(Text, (plain[0], False)),)))
+        self.budget.spend()
         parts: list[Part] = []
-        while text[self.pos : self.pos + 1] not in _ENDS_WORD and self._word_part(parts):
-            pass
+        while (char := text[self.pos : self.pos + 1]) not in _ENDS_WORD:
+            if char == '"':
+                self.budget.spend()
+                self.pos += 1
+                self.double(parts)
+            elif not self._word_part(parts):
+                break
         if self.pos == start:
             raise NotBashError(f"unexpected {text[start : start + 1]!r}")
-        return RawWord(self.span(start, self.pos), joined(parts))
+        return new(RawWord, (self.span(start, self.pos), joined(parts)))
+
+    def _quoted_word(self) -> Part | None:
+        """Read a word that is one text or one name in quotes, as most quoted words are."""
+        found = _QUOTED_WORD.match(self.text, self.pos)
+        if found is None:
+            return None
+        self.pos = found.end()
+        self.budget.spend(2)
+        index = found.lastindex or 0
+        if index < _NAMED:
+            return new(Text, (found[index], True))
+        return self._named(found[index], braced=index > _NAMED)
 
     def _word_part(self, parts: list[Part]) -> bool:
         """Read one part of an unquoted word, or say that it is over."""
         text, pos = self.text, self.pos
         char = text[pos]
-        if char in _SPECIAL:
+        if char in SPECIAL:
             self.special(parts)
         elif run := _RUN.match(text, pos):
             self.pos = run.end()
-            parts.append(Text(run[0]))
+            parts.append(new(Text, (run[0], False)))
             if text.startswith("(", self.pos) and text[self.pos - 1] in _EXTGLOB:
                 self._extglob(parts)
         elif char in "<>":
@@ -102,18 +126,26 @@ class Lexer(Expansions):
         while run := _DOUBLE_RUN.match(text, self.pos):
             self.pos = run.end()
             if run[1]:
-                parts.append(Text(run[1], quoted=True))
-            if run.lastindex == _CLOSED:
+                parts.append(new(Text, (run[1], True)))
+            index = run.lastindex or 0
+            if index == _CLOSED:
                 break
-            if run.lastindex == _NAMED:
-                self.budget.spend()
-                parts.append(Parameter(run[3], "", (), quoted=True))
+            if index >= _NAMED:
+                parts.append(self._named(run[index], braced=index > _NAMED))
             elif self.pos >= len(text):
                 raise NotBashError("a double quote is not closed")
             else:
                 self._quoted_part(parts, escapes='$`"\\')
         if len(parts) == before:
             parts.append(Text("", quoted=True))
+
+    def _named(self, name: str, *, braced: bool) -> Parameter:
+        """Pay for a name in double quotes, and make it."""
+        self.budget.spend()
+        if braced:
+            self.deeper()
+            self.depth -= 1
+        return new(Parameter, (name, "", (), True))
 
     def _quoted_part(self, parts: list[Part], escapes: str) -> None:
         """Read a backslash or an expansion of text in double quotes or a here-document."""

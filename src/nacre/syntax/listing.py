@@ -26,7 +26,11 @@ _MOST_TEXTS = 6
 _SAME_SHELL = frozenset({"eval", "source", ".", "mapfile", "readarray"})
 _SOURCES = frozenset({"source", ".", "bash", "sh", "dash", "zsh", "ksh"})
 _EVALUATES = frozenset({"let", "declare", "typeset", "local", "readonly", "export"})
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)\+?=")
+_PLAIN_SHELLS = frozenset({"sh", "dash", "ash"})
+_PARENTHESES = re.compile(r"(?<!\$)\(\(")
+# Traps that run between commands, and may change what the next one means.
+_TIMES = frozenset({"DEBUG", "ERR", "RETURN"})
 _ALIASES = "expand_aliases"
 _STILL_SAME = frozenset({"command", "builtin"})
 
@@ -137,10 +141,16 @@ class Lister(ABC):
     def _read_code(self, inner: Inner, command: Command, context: Context) -> None:
         """Read texts that a command gives to a shell."""
         at = _span(inner.code, command)
-        for text in joined(inner.code)[:_MOST_TEXTS]:
+        texts = joined(inner.code)[:_MOST_TEXTS]
+        if inner.via.name in _PLAIN_SHELLS:
+            # Without arithmetic commands, two parentheses are two subshells.
+            texts += tuple(_PARENTHESES.sub("( (", text) for text in texts if "((" in text)
+        for text in texts:
             parsed = parse(text, self.budget, self._origin(inner.code, text, at), context.depth)
             if inner.via.name == "trap":
                 self.apart(parsed.tree, context, self._later())
+                if not _TIMES.isdisjoint(word.value for word in command.words):
+                    self.state.change_anytime()
             elif inner.via.name in _SAME_SHELL:
                 for name, words in command.assignments:
                     before = self.state.variables.get(name, (HOLE,))

@@ -10,7 +10,7 @@ __all__ = ("operate",)
 
 _UNKNOWN = (HOLE, FIELDS, SET)
 _OFFSET = re.compile(r"\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?")
-_LONGEST = 4096
+_LONGEST = 256
 
 
 def operate(operator: str, values: Templates, operands: Templates) -> Templates:

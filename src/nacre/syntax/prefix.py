@@ -120,13 +120,18 @@ def _assigned(words: tuple[Word, ...]) -> Iterator[_Command]:
         if _ASSIGNMENT.match(word.templates[0]):
             name = word.templates[0].partition("=")[0]
             assigned.append((name, changed(word, lambda text: text.partition("=")[2])))
-        elif word.templates[0] == FIELDS and at + 1 < len(words) and not doubtful:
+        elif _could_assign(word) and at + 1 < len(words) and not doubtful:
             doubtful = True
             yield tuple(assigned), words[at:]
         else:
             yield tuple(assigned), words[at:]
             return
     yield tuple(assigned), ()
+
+
+def _could_assign(word: Word) -> bool:
+    """Whether it is unknown, or has an equals sign in a place that only `env` does not mind."""
+    return word.templates[0] == FIELDS or "=" in word.templates[0]
 
 
 def _fits(shape: re.Pattern[str], word: Word) -> bool:

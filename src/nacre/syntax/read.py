@@ -32,6 +32,8 @@ def read(text: str, surroundings: Surroundings | None = None) -> Script:
         walk.script(parsed.tree)
     except (OverBudgetError, RecursionError) as failure:
         over_budget, error = True, error or str(failure)
+    except Exception as failure:  # noqa: BLE001 (a fault in the reading must not let it through)
+        over_budget, error = True, error or f"its reading failed: {failure!r}"
     if not error:
         error, over_budget = walk.flaw, over_budget or walk.over_budget
     guessed = _guessed(clean, parsed.end, walk) if error else ()

@@ -10,6 +10,7 @@ that are written plainly.
 
 from dataclasses import dataclass, field
 from enum import Enum
+from posixpath import normpath
 from typing import NamedTuple
 
 from nacre.syntax.tree import Span
@@ -33,6 +34,11 @@ class Surroundings:
 
     cwd: str | None = None
     home: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cwd", "home"):
+            if path := getattr(self, name):
+                object.__setattr__(self, name, normpath(path))
 
 
 class ViaKind(Enum):
@@ -66,6 +72,7 @@ class Place(Enum):
     SUBSTITUTION = "its output becomes part of a word"
     FUNCTION = "in the body of a function"
     LOOP = "in a loop"
+    ITERATES = "gives a loop its values"
     BRANCH = "runs only if something else says so"
     SUBSHELL = "in a shell of its own"
     GUESSED = "taken from the words of a text that could not be parsed"

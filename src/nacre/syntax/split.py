@@ -18,19 +18,22 @@ _PIECE = re.compile(
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def split(text: str) -> Iterator[str]:
-    """The words of a text, with quotes and backslashes removed; variables are not known."""
+def split(text: str, *, variables: bool = True) -> Iterator[str]:
+    """The words of a text, with quotes and backslashes removed.
+
+    Variables are not known; some programs do not expand any.
+    """
     if not ("'" in text or '"' in text or "\\" in text or "$" in text):
         yield from text.split()
         return
     for word in _WORD.finditer(text):
-        yield "".join(_pieces(word[0]))
+        yield "".join(_pieces(word[0], variables=variables))
 
 
-def _pieces(word: str) -> Iterator[str]:
+def _pieces(word: str, *, variables: bool) -> Iterator[str]:
     for single, double, escaped, variable, plain in _PIECE.findall(word):
         if variable:
-            yield HOLE
+            yield HOLE if variables else variable
         elif double:
             yield _ESCAPED.sub(r"\1", double)
         else:

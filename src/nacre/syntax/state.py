@@ -33,7 +33,7 @@ class State:
         self.arguments: tuple[Templates, ...] | None = ()
         self.functions: dict[str, Node] = {}
         self.cwd: Templates = (CWD,)
-        self.linked = False  # a name may stand for another: nothing stays as it was assigned
+        self.linked = False  # nothing stays as it was assigned
 
     def copy(self) -> "State":
         """Another state that goes its own way from here."""
@@ -75,10 +75,15 @@ class State:
         if self.linked:
             self.forget()
 
+    def change_anytime(self) -> None:
+        """Trust no value from here on: a name stands for another, or a trap sets it."""
+        self.linked = True
+        self.forget()
+
     def forget(self, names: Iterable[str] | None = None) -> None:
         """Let variables have any value besides those they had; all, if none is named."""
         for name in tuple(self.variables) if names is None else names:
-            if name in self.variables and name not in {"HOME", "IFS"}:
+            if name in self.variables and name != "HOME":
                 self.variables[name] = either(self.variables[name], (HOLE,))
         for name in tuple(self.arrays) if names is None else names:
             if self.arrays.pop(name, None) is not None:

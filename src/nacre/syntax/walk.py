@@ -1,6 +1,7 @@
 """The walk over a tree, in the order bash would run it."""
 
 import re
+from dataclasses import replace
 from itertools import islice, product
 
 from nacre.syntax.budget import Budget
@@ -29,6 +30,8 @@ from nacre.syntax.word import FIELDS, HOLE, Word
 __all__ = ("Walk",)
 
 _MOST_READINGS = 6
+# A longer loop is not searched for what it assigns: it could be anything.
+_MOST_SEARCHED = 1 << 16
 _LOOPS = frozenset(
     {
         CompoundKind.FOR,
@@ -42,7 +45,7 @@ _CHANGES_ANY = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|let|eval|source|unset|printf)\b|\(\(|^\.\s", re.MULTILINE
 )
 _COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]\n]*\])?\+?=")
+_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)(?:\[[^]\n]{0,200}\])?\+?=")
 
 
 class Walk(Lister):
@@ -207,10 +210,14 @@ class Walk(Lister):
         before = self.state.copy()
         if node.kind in {CompoundKind.FOR, CompoundKind.SELECT}:
             values: Templates = ()
-            for raw in node.words:
-                for reading in self._readings(raw):
-                    for word in reading:
-                        values = either(values, word.templates)
+            words = [
+                word for raw in node.words for reading in self._readings(raw) for word in reading
+            ]
+            assigned = (Assigned(node.name, tuple(words)),)
+            here = context.at(Place.ITERATES)
+            self.emit(self._command((), node.span, here, assigned), here)
+            for word in words:
+                values = either(values, word.templates)
             values = tuple(each.replace(FIELDS, HOLE) for each in values)
             self._forget_assigned(node.span)
             self.state.assign(node.name, values or (HOLE,))
@@ -225,7 +232,7 @@ class Walk(Lister):
     def _forget_assigned(self, span: Span) -> None:
         """Let everything that is assigned in a part of the text have any value."""
         part = self.text[span.start : span.end]
-        if _CHANGES_ANY.search(part) or not part:
+        if not 0 < len(part) <= _MOST_SEARCHED or _CHANGES_ANY.search(part):
             self.state.forget()
         else:
             self.state.forget(_ASSIGNED.findall(part))
@@ -248,6 +255,9 @@ class Walk(Lister):
         for words in readings:
             command = self._command(words, node.span, context, assigned, redirections)
             said = self.emit(command, context, piped)
+            for folder in self.state.cwd[1:]:
+                # It may run there as well; what it does to this shell is done already.
+                self.commands.append(replace(command, cwd=folder))
         said = said if len(readings) == 1 else None
         for body in fed:
             self.apart(body, context._replace(stdin=_input(said)).at(Place.PIPED_IN))
@@ -353,7 +363,7 @@ class Walk(Lister):
             redirections,
             context.via,
             context.places,
-            self.state.cwd[0] if len(self.state.cwd) == 1 else HOLE,
+            self.state.cwd[0],
             context.pipeline,
             context.stage,
         )

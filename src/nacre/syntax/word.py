@@ -69,7 +69,10 @@ class Word(NamedTuple):
     @property
     def opaque(self) -> bool:
         """Whether it could be something that is not known."""
-        return not all(known(each) for each in self.templates)
+        templates = self.templates
+        if len(templates) == 1:
+            return not known(templates[0])
+        return not all(map(known, templates))
 
 
 def known(template: str) -> bool:

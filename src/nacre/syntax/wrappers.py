@@ -21,7 +21,7 @@ from nacre.syntax.script import Command, Via, ViaKind
 from nacre.syntax.sed import sed
 from nacre.syntax.shells import SHELLS, substituted
 from nacre.syntax.terminals import TERMINALS
-from nacre.syntax.word import HOLE, QUERY, STAR, Word
+from nacre.syntax.word import FIELDS, HOLE, QUERY, STAR, Word
 
 __all__ = ("Inner", "inners", "produced")
 
@@ -45,7 +45,6 @@ _READERS = _gathered(
     TERMINALS,
     {"git": git, "sed": sed, "gsed": sed},
 )
-_VERSION = re.compile(r"[-.\d]+$")
 _VERSIONED = frozenset({*INTERPRETERS, "bash", "sh", "ksh", "zsh", "proxychains"})
 _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*\.so[.\d]*$")
 # A script in a folder may well be called so.
@@ -125,7 +124,10 @@ def _names(program: Word) -> Iterator[str]:
             yield from _globbed(name)
         elif name[-1:].isdecimal():
             yield from _versioned(name)
-        elif program.expansions and marked(name):
+        elif marked(name):
+            # What is not known of it may be nothing.
+            if (rest := name.replace(HOLE, "").replace(FIELDS, "")) in _READERS:
+                yield rest
             yield from (_VARIABLES[e.name] for e in program.expansions if e.name in _VARIABLES)
 
 
@@ -134,7 +136,7 @@ def _is_relative(template: str) -> bool:
 
 
 def _versioned(name: str) -> Iterator[str]:
-    plain = _VERSION.sub("", name)
+    plain = name.rstrip("-.0123456789")
     if plain in _VERSIONED:
         yield plain
     elif _LOADER.match(name):

@@ -71,7 +71,7 @@ def _substituted(command: Command, script: Script) -> list[Command]:
     spans = [
         word.span
         for word in command.words[1:]
-        if word.opaque and ("$(" in word.source or "`" in word.source)
+        if ("$(" in word.source or "`" in word.source) and word.opaque
     ]
     if not spans or not any(word.span in spans for word in read_words(command)):
         return []

@@ -5,7 +5,6 @@ redirection, the variables it sets, the options that run other programs, or what
 a wrapper runs.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from nacre.policy.rules.against import runs_unknown_code
@@ -15,7 +14,7 @@ from nacre.policy.rules.reach import further_reach
 from nacre.policy.rules.reach_git import harmless_globals, inside
 from nacre.policy.rules.rule import Rule
 from nacre.policy.rules.safe import redirection_gap, setting_gap, steering_name
-from nacre.syntax.script import Command, Script, ViaKind
+from nacre.syntax.script import Command, Place, Script, ViaKind
 from nacre.syntax.tree import Span
 from nacre.syntax.word import CWD, HOME, Word, shown
 
@@ -31,7 +30,6 @@ _NEVER_BY_STAR = frozenset({"flock", "ionice", "setsid", "watch"})
 _READERS = frozenset({"awk", "gawk", "gsed", "jq", "make", "mawk", "nawk", "sed"})
 
 _MADE_UP = frozenset("$`{*?[")
-_LOOP_VARIABLE = re.compile(r"\b(?:for|select)\s+(\w+)")
 
 
 class Allowed:
@@ -70,9 +68,6 @@ class Cover:
         """The first part that no rule covers, with the reason."""
         if self._allowed.everything:
             return None
-        for found in _LOOP_VARIABLE.finditer(self._script.text):
-            if steering_name(found[1]):
-                return Span(*found.span()), f"it sets {found[1]}"
         plain = [at for at, command in enumerate(self._commands) if not command.via]
         for at in sorted(plain, key=lambda at: self._commands[at].span.start):
             if gap := self._gap(at):
@@ -82,6 +77,9 @@ class Cover:
     def _gap(self, at: int) -> str:
         """Why a command is not covered; nothing if it is."""
         command = self._commands[at]
+        if Place.ITERATES in command.places:
+            steered = (each.name for each in command.assignments if steering_name(each.name))
+            return next((f"it sets {name}" for name in steered), "")
         kinds = {self._kind(at, each) for each in self._runs.get(at, ())}
         if ViaKind.FUNCTION in kinds:
             return self._gap_beside_words(command) or self._gap_in_runs(at)

@@ -62,7 +62,8 @@ class RuleLists:
     def __post_init__(self) -> None:
         asks = () if self.mode is Mode.BYPASS else self.ask
         object.__setattr__(self, "_against", Against((*self.deny, *asks)))
-        object.__setattr__(self, "_allowed", Allowed(self.allow))
+        # What a rule asks about is not what no rule speaks of.
+        object.__setattr__(self, "_allowed", Allowed((*self.allow, *asks)))
 
     def judge(self, script: Script) -> Ruling | None:
         """The strictest thing the lists say of a script; nothing if they allow it."""

@@ -46,7 +46,7 @@ def unread(script: Script, decision: Decision, origin: str) -> Ruling:
         decision=decision,
         span=Span(0, len(script.text)),
         rule=f"unreadable ({origin})" if origin else "unreadable",
-        reason=f"No rule allows a script that cannot be read as a whole: {script.unreadable}.",
+        reason=f"The script cannot be read as a whole: {script.unreadable}.",
         suggestion="Mend it, or split it into smaller scripts.",
     )
 
