@@ -41,9 +41,9 @@ class Answers:
             asked = _parsed(line)
             answer = self._answer(_Question(asked))
         except NacreError as error:
-            answer = {"error": str(error)}
+            answer = _failed(str(error))
         except Exception as error:  # noqa: BLE001 (one script must not end the answers to all others)
-            answer = {"error": f"it could not be checked: {error!r}"}
+            answer = _failed(f"it could not be checked: {error!r}")
         known = cast("dict[str, object]", asked) if isinstance(asked, dict) else {}
         return json.dumps({"id": known.get("id"), **answer}).encode() + b"\n"
 
@@ -66,6 +66,11 @@ class Answers:
         if rules:
             layers = (*layers, layer_of_rules(json.loads(rules), dialect))
         return policy_for(dialect, layers)
+
+
+def _failed(why: str) -> dict[str, object]:
+    """The answer to what could not be judged: whoever looks at the decision alone is told no."""
+    return {"decision": "deny", "reason": why, "part": "", "error": why}
 
 
 class _Question:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from nacre.syntax.ansi import number
 from nacre.syntax.script import Command
-from nacre.syntax.state import State
+from nacre.syntax.state import MOST_ELEMENTS, State
 from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, Word
 
 __all__ = ("affect", "changes_shell")
@@ -92,6 +92,7 @@ def _set(words: tuple[Word, ...], state: State) -> None:
     else:
         return
     known = all(FIELDS not in each for word in given for each in word.templates)
+    known = known and len(given) <= MOST_ELEMENTS
     state.arguments = tuple(word.templates for word in given) if known else None
 
 

@@ -9,47 +9,29 @@ import re
 from collections.abc import Callable
 from itertools import islice, product
 from math import prod
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from nacre.syntax.ansi import number
 from nacre.syntax.braces import expand_braces
+from nacre.syntax.fields import Growing, Option, Reading, append, as_readings, globbed
 from nacre.syntax.parameters import operate
 from nacre.syntax.state import State, Templates, either
 from nacre.syntax.tree import Arithmetic, Parameter, Part, RawWord, Span, Substitution, Text
-from nacre.syntax.word import FIELDS, HOLE, HOME, QUERY, SET, STAR, Expansion, Word, known
+from nacre.syntax.word import FIELDS, HOLE, HOME, SET, Expansion, Word, known
 
 __all__ = ("Expander", "Reading")
 
-Reading = tuple[Word, ...]
-
 _SPECIAL = re.compile(r"[*?\[{~]")
-_GLOB = re.compile(r"\*+|\?|\[[!^]?\]?[^\]\[/]*\]")
 _TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
 _TILDE_VALUE = re.compile(r"(^|:)~([A-Za-z0-9_.+-]*)(?=[/:]|$)")
 _ASSIGNS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COUNTS = frozenset({"#", "?", "$", "!", "-", "UID", "EUID", "PPID", "RANDOM", "SECONDS"})
 _BLANK = (" \t\n",)
-_WHITE = re.compile(r"[ \t\n]+")
 _MOST_PARTS = 500
 _MOST_READINGS = 8
 # Not in the environment of any shell, and empty if the script never set it.
 _OWN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
-
-
-class _Option(NamedTuple):
-    """One thing a part could become: several fields, of which all but quoted ones split."""
-
-    fields: tuple[str, ...]
-    splits: bool = False
-
-
-class _Growing(NamedTuple):
-    """A reading under construction: finished fields, and the one that is open."""
-
-    fields: tuple[str, ...] = ()
-    current: str = ""
-    begun: bool = False
 
 
 class Expander:
@@ -78,7 +60,7 @@ class Expander:
         for parts in expand_braces(raw.parts):
             grown = self._grow(parts, named=named)
             shown = tuple(dict.fromkeys(self._shown))
-            whole.append(_as_readings(grown, source, raw.span, shown))
+            whole.append(as_readings(grown, source, raw.span, shown))
         if len(whole) == 1:
             return whole[0]
         return tuple(
@@ -112,6 +94,8 @@ class Expander:
                 choices.append((text,))
             else:
                 options = [" ".join(each.fields) for each in self._options(part)]
+                if self._may_vanish(part, raw.parts, index):
+                    options.append("")
                 choices.append(tuple(dict.fromkeys(options)))
         templates = tuple(each.replace(FIELDS, HOLE) for each in _combined(choices))
         return Word(source, raw.span, templates, tuple(dict.fromkeys(self._shown)))
@@ -141,18 +125,20 @@ class Expander:
             case _:
                 return HOME  # somebody's
 
-    def _grow(self, parts: tuple[Part, ...], *, named: bool) -> list[_Growing]:
-        growing = [_Growing()]
+    def _grow(self, parts: tuple[Part, ...], *, named: bool) -> list[Growing]:
+        growing = [Growing()]
         if len(parts) > _MOST_PARTS:
             self.visit(parts)
-            return [_Growing(current=FIELDS, begun=True)]
+            return [Growing(current=FIELDS, begun=True)]
         for index, part in enumerate(parts):
             if isinstance(part, Text):
                 options = [self._literal(part, parts, index)]
             else:
                 options = self._options(part, named=named)
+                if self._may_vanish(part, parts, index):
+                    options = [Option(("",)), *options]
             grown = [
-                _append(each, option, separators)
+                append(each, option, separators)
                 for separators in self._separators()
                 for each in growing
                 for option in options
@@ -160,18 +146,30 @@ class Expander:
             growing = list(dict.fromkeys(grown))[:_MOST_READINGS]
         return growing
 
+    def _may_vanish(self, part: Part, parts: tuple[Part, ...], index: int) -> bool:
+        """Whether it is a variable that nobody set, in the middle of other text.
+
+        Not before a slash: an empty folder's name is what guards ask about themselves.
+        """
+        if not isinstance(part, Parameter) or part.operator or len(parts) == 1:
+            return False
+        if part.name in self.state.variables or not _OWN_NAME.fullmatch(part.name):
+            return False
+        after = parts[index + 1] if index + 1 < len(parts) else None
+        return index > 0 or not (isinstance(after, Text) and after.value.startswith("/"))
+
     def _separators(self) -> Templates:
         """What could part words; the usual blanks, too, if it could be anything."""
         found = self.state.variables.get("IFS", _BLANK)
         return found if all(map(known, found)) else either(_BLANK, found)
 
-    def _literal(self, part: Text, parts: tuple[Part, ...], index: int) -> _Option:
+    def _literal(self, part: Text, parts: tuple[Part, ...], index: int) -> Option:
         if part.quoted:
-            return _Option((part.value,))
+            return Option((part.value,))
         text = part.value
         if index == 0 and "~" in text:
             text = self._leading_tilde(text, alone=len(parts) == 1)
-        return _Option((_globbed(text),), splits=False)
+        return Option((globbed(text),), splits=False)
 
     def _leading_tilde(self, text: str, *, alone: bool) -> str:
         if assigned := _ASSIGNS.match(text):
@@ -181,35 +179,35 @@ class Expander:
             return self._home(found[1]) + text[found.end() :]
         return text
 
-    def _options(self, part: Part, *, named: bool = False) -> list[_Option]:
+    def _options(self, part: Part, *, named: bool = False) -> list[Option]:
         match part:
             case Text():
-                return [_Option((part.value,))]
+                return [Option((part.value,))]
             case Arithmetic():
                 self.visit(part.parts)
-                return [_Option((SET,))]
+                return [Option((SET,))]
             case Substitution():
                 return self._substituted(part)
             case Parameter():
                 return self._parameter(part, named=named)
 
-    def _substituted(self, part: Substitution) -> list[_Option]:
+    def _substituted(self, part: Substitution) -> list[Option]:
         shown = self._shown
         printed = self._substitute(part)
         self._shown = shown
         if part.opener in {"<(", ">("}:
-            return [_Option(("/dev/fd/" + SET,))]
+            return [Option(("/dev/fd/" + SET,))]
         if printed is None:
-            return [_Option((HOLE if part.quoted else FIELDS,))]
-        return [_Option((each,), splits=not part.quoted) for each in printed]
+            return [Option((HOLE if part.quoted else FIELDS,))]
+        return [Option((each,), splits=not part.quoted) for each in printed]
 
-    def _parameter(self, part: Parameter, *, named: bool) -> list[_Option]:
+    def _parameter(self, part: Parameter, *, named: bool) -> list[Option]:
         name, operator = part.name, part.operator
         if operator.startswith(("[", "![", "length[")):
             return self._element(part)
         if not name:
             self.visit(part.operand)
-            return [_Option((HOLE if part.quoted else FIELDS,))]
+            return [Option((HOLE if part.quoted else FIELDS,))]
         if name in {"@", "*"} and operator in {"", ":"}:
             self.visit(part.operand)
             return self._all(self.state.arguments if not operator else None, part)
@@ -227,7 +225,7 @@ class Expander:
             values = tuple(FIELDS if each == HOLE else each for each in values)
             if named and values == (FIELDS,) and not operator and _OWN_NAME.fullmatch(name):
                 values = ("", FIELDS)
-        return [_Option((each,), splits=not part.quoted) for each in values]
+        return [Option((each,), splits=not part.quoted) for each in values]
 
     def _operated(self, part: Parameter, values: Templates) -> Templates:
         """Apply `${name<operator>operand}`."""
@@ -278,11 +276,11 @@ class Expander:
             result = either(result, self._values(value))
         return result or (HOLE,)
 
-    def _element(self, part: Parameter) -> list[_Option]:
+    def _element(self, part: Parameter) -> list[Option]:
         """`${a[1]}`, `${a[@]}`, `${!a[@]}`, `${#a[@]}`."""
         self.visit(part.operand)
         if part.operator.startswith("length"):
-            return [_Option((SET,))]
+            return [Option((SET,))]
         self._shown.append(Expansion(part.name, part.operator))
         subscript = part.operand[0] if part.operand else None
         elements = self.state.arrays.get(part.name)
@@ -292,17 +290,17 @@ class Expander:
             index = number(subscript.value)
             if index is not None and index >= 0:
                 values = elements[index] if index < len(elements) else ("",)
-                return [_Option((each,), splits=not part.quoted) for each in values]
-        return [_Option((HOLE if part.quoted and not _plural(subscript) else FIELDS,))]
+                return [Option((each,), splits=not part.quoted) for each in values]
+        return [Option((HOLE if part.quoted and not _plural(subscript) else FIELDS,))]
 
-    def _all(self, elements: tuple[Templates, ...] | None, part: Parameter) -> list[_Option]:
+    def _all(self, elements: tuple[Templates, ...] | None, part: Parameter) -> list[Option]:
         """`$@` and its like: a field for each element, unless `*` joins them."""
         if elements is None:
-            return [_Option((FIELDS,))]
+            return [Option((FIELDS,))]
         rows = [tuple(row) for row in islice(product(*elements), _MOST_READINGS)]
         if part.quoted and (part.name == "*" or part.operand[:1] == (Text("*"),)):
             rows = [(" ".join(row),) for row in rows]
-        return [_Option(row, splits=not part.quoted) for row in rows]
+        return [Option(row, splits=not part.quoted) for row in rows]
 
     def evaluate(self, text: str) -> None:
         """Arithmetic evaluates what a variable holds, commands in subscripts included."""
@@ -332,59 +330,3 @@ def _combined(choices: list[Templates]) -> Templates:
 
 def _plural(subscript: Part | None) -> bool:
     return isinstance(subscript, Text) and subscript.value in {"@", "*"}
-
-
-def _globbed(text: str) -> str:
-    """Unquoted text with its glob characters marked."""
-    if "*" not in text and "?" not in text and "[" not in text:
-        return text
-    return _GLOB.sub(lambda found: STAR if found[0][0] == "*" else QUERY, text)
-
-
-def _append(growing: _Growing, option: _Option, separators: str) -> _Growing:
-    """Add what a part became to a reading."""
-    fields, current, begun = list(growing.fields), growing.current, growing.begun
-    for index, field in enumerate(option.fields):
-        if index and (current or begun):
-            fields.append(current)
-            current, begun = "", False
-        if not option.splits:
-            current, begun = current + field, True
-            continue
-        first, *others = _split(_globbed(field), separators)
-        current, begun = current + first, begun or bool(first)
-        for each in others:
-            if current or begun:
-                fields.append(current)
-            current, begun = each, bool(each)
-    return _Growing(tuple(fields), current, begun)
-
-
-def _split(text: str, separators: str) -> list[str]:
-    if separators == " \t\n":
-        return _WHITE.split(text)
-    if not separators:
-        return [text]
-    if not known(separators):
-        return [FIELDS] if text else [""]
-    return re.split(f"[{re.escape(separators)}]", text)
-
-
-def _as_readings(
-    grown: list[_Growing], source: str, span: Span, shown: tuple[Expansion, ...]
-) -> tuple[Reading, ...]:
-    """Make words of what was grown; readings of the same length are one with more values."""
-    rows = [
-        (*each.fields, each.current) if each.begun or each.current else each.fields
-        for each in grown
-    ]
-    by_length: dict[int, list[tuple[str, ...]]] = {}
-    for row in rows:
-        by_length.setdefault(len(row), []).append(row)
-    return tuple(
-        tuple(
-            Word(source, span, tuple(dict.fromkeys(column)), shown)
-            for column in zip(*same, strict=True)
-        )
-        for same in by_length.values()
-    )

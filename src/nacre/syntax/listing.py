@@ -21,7 +21,7 @@ __all__ = ("Context", "Lister")
 
 _DEEPEST = 8
 _TOO_DEEP = "commands inside of commands go too deep to be read"
-_MOST_CALLS = 12
+_MOST_CALLS = 8
 _MOST_TEXTS = 6
 _SAME_SHELL = frozenset({"eval", "source", ".", "mapfile", "readarray"})
 _SOURCES = frozenset({"source", ".", "bash", "sh", "dash", "zsh", "ksh"})
@@ -31,7 +31,9 @@ _PLAIN_SHELLS = frozenset({"sh", "dash", "ash"})
 _PARENTHESES = re.compile(r"(?<!\$)\(\(")
 # Traps that run between commands, and may change what the next one means.
 _TIMES = frozenset({"DEBUG", "ERR", "RETURN"})
-_ALIASES = "expand_aliases"
+# Where aliases count: bash expands none in a script unless it is told to.
+_ALIASES = re.compile(r"expand_aliases|posix|\bsh\b")
+_DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 _STILL_SAME = frozenset({"command", "builtin"})
 
 
@@ -72,6 +74,7 @@ class Lister(ABC):
         self.here = Span(0, 0)
         self.piped: list[str | None] = []
         self.fed: list[Sequence] = []
+        self.redirected = False  # `exec <file`: what is read from here on is not known
         self.numbers = False  # some variable was declared to hold one
         self._calls = 0
         self._calling: list[int] = []
@@ -108,12 +111,16 @@ class Lister(ABC):
         self.commands.append(command)
         if not command.words:
             return ""
+        if self.redirected and context.stdin is None:
+            context = context._replace(stdin=Word("", command.span, (HOLE,)))
         if context.depth >= _DEEPEST:
             self.doubt(_TOO_DEEP, over_budget=True)
             return None
         for inner in inners(command, context.stdin):
             self._look_into(inner, command, context)
         if _runs_here(command):
+            if (name := command.words[0].value) in self.state.functions:
+                return self._call(name or "", command, context)
             self._run_here(command, context, piped or [])
         if not (self.fed or context.read):
             return None
@@ -197,18 +204,19 @@ class Lister(ABC):
     def _run_here(self, command: Command, context: Context, piped: list[str | None]) -> None:
         """Do what a builtin or function does to this shell."""
         name = command.words[0].value
-        if name is not None and name in self.state.functions:
-            self._call(name, command, context)
-            return
-        if piped and name is not None and name.rpartition("/")[2] in _SOURCES:
+        if name is not None and name.rpartition("/")[2] in _SOURCES:
+            if any((word.value or "").startswith(_DESCRIPTORS) for word in command.words[1:]):
+                piped = [*piped, HOLE]
             for text in piped:
                 if text is not None:
                     word = Word("", command.span, (text,))
                     via = Via(ViaKind.CODE, name.rpartition("/")[2])
                     here = context._replace(via=(*command.via, via), depth=context.depth + 1)
                     self._read_code(Inner(via=via, code=(word,), positional=()), command, here)
-        if name == "alias" and _ALIASES in self.text:
+        if name == "alias" and _ALIASES.search(self.text):
             self._read_aliases(command, context)
+        elif name == "exec" and len(command.words) == 1:
+            self.redirected = self.redirected or bool(command.redirections)
         elif name == "hash":
             self._run_remembered(command, context)
         elif name in _EVALUATES and (name == "let" or _declares_numbers(command)):
@@ -249,14 +257,14 @@ class Lister(ABC):
                 code = Word("", word.span, (template.partition("=")[2],))
                 self._read_code(Inner(via=via, code=(code,)), command, here)
 
-    def _call(self, name: str, command: Command, context: Context) -> None:
+    def _call(self, name: str, command: Command, context: Context) -> str | None:
         """Walk the body of a function with the arguments of this call."""
         body = self.state.functions[name]
         if id(body) in self._calling:
-            return
+            return None
         if self._calls >= _MOST_CALLS:
             self.uncalled[id(body)] = body
-            return
+            return None
         self._calls += 1
         self.uncalled.pop(id(body), None)
         before, arguments = self.state.copy(), self.state.arguments
@@ -266,10 +274,11 @@ class Lister(ABC):
         via = (*command.via, Via(ViaKind.FUNCTION, name))
         here = context._replace(via=via, depth=context.depth + 1).at(Place.FUNCTION)
         self._calling.append(id(body))
-        self.node(body, here)
+        said = self.node(body, here)
         self._calling.pop()
         self.state.arguments = before.arguments = arguments
         self.state.join(before)
+        return said
 
     def _substitute(self, part: Substitution) -> Templates | None:
         """Walk the commands of a substitution; return what they print if that is known."""
@@ -297,9 +306,9 @@ class Lister(ABC):
 
 
 def _declares_numbers(command: Command) -> bool:
-    """Whether it is `declare -i` or its like."""
+    """Whether it is `declare -i` or its like; a reference may have a subscript, too."""
     values = [word.value or "" for word in command.words[1:]]
-    return any(value.startswith("-") and "i" in value for value in values)
+    return any(value[:1] == "-" and ("i" in value or "n" in value) for value in values)
 
 
 def _only(words: tuple[Word, ...]) -> Templates:

@@ -332,10 +332,18 @@ def _env(invocation: Invocation) -> Iterator[Inner]:
     for reading in readings(invocation.arguments, _ENV.options):
         if text := reading.value(_SPLIT_STRING):
             given = (word for each in text.templates for word in _env_words(text, each))
-            words = (invocation.program, *given, *reading.operands)
+            words = (invocation.program, *given, *_behind_word(invocation.arguments, text))
             yield Inner(via=invocation.via(ViaKind.EXEC), words=words)
             return
     yield from behind(_ENV, invocation)
+
+
+def _behind_word(words: tuple[Word, ...], text: Word) -> tuple[Word, ...]:
+    """The words after the one that is, or ends in, an option's value."""
+    for at, word in enumerate(words):
+        if word is text or (word.span == text.span and text.templates[0] in word.templates[0]):
+            return words[at + 1 :]
+    return ()
 
 
 def _env_words(text: Word, template: str) -> Iterator[Word]:

@@ -6,14 +6,16 @@ from typing import Self
 from nacre.syntax.tree import Node
 from nacre.syntax.word import CWD, HOLE, HOME
 
-__all__ = ("LONGEST", "State", "Templates", "either")
+__all__ = ("LONGEST", "MOST_ELEMENTS", "State", "Templates", "either")
 
 Templates = tuple[str, ...]
 
 # More possible values than these are as good as unknown.
 _MOST_VALUES = 12
 # Nor is a longer value worth keeping: a few doublings would fill the memory.
-LONGEST = 1 << 16
+LONGEST = 1 << 20
+# Nor are more arguments, or elements of an array.
+MOST_ELEMENTS = 256
 _ANY = (HOLE,)
 
 

@@ -9,7 +9,7 @@ from nacre.syntax.effects import changes_shell
 from nacre.syntax.expand import Reading
 from nacre.syntax.listing import Context, Lister
 from nacre.syntax.script import Assigned, Command, Place, Redirection
-from nacre.syntax.state import State, Templates, either
+from nacre.syntax.state import MOST_ELEMENTS, State, Templates, either
 from nacre.syntax.tree import (
     Array,
     Assignment,
@@ -44,7 +44,7 @@ _LOOPS = frozenset(
 _CHANGES_ANY = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|let|eval|source|unset|printf)\b|\(\(|^\.\s", re.MULTILINE
 )
-_COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_COMPARES = frozenset({"-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)(?:\[[^]\n]{0,200}\])?\+?=")
 
 
@@ -119,7 +119,8 @@ class Walk(Lister):
             case Function():
                 return self._define(node)
             case Coproc():
-                return self.apart(node.body, context.at(Place.BACKGROUND))
+                here = context.at(Place.BACKGROUND)._replace(stdin=_input(None))
+                return self.apart(node.body, here)
 
     def _define(self, function: Function) -> str:
         self.state.functions[function.name] = function.body
@@ -324,7 +325,7 @@ class Walk(Lister):
             subscripted = any(word.source.startswith("[") for word in assigned.words)
             old = state.arrays.get(name, ()) if assignment.append else ()
             state.assign(name, (HOLE,))
-            if plain and not subscripted:
+            if plain and not subscripted and len(old) + len(elements) <= MOST_ELEMENTS:
                 del state.variables[name]
                 state.arrays[name] = old + elements
             return
@@ -332,6 +333,8 @@ class Walk(Lister):
         for value in values if name == "PS4" or self.numbers else ():
             if "$(" in value or "`" in value:
                 self.reread(value)  # as arithmetic, or before each line that `set -x` prints
+            else:
+                self.expander.evaluate(value)
         if assignment.subscript:
             state.assign(name, (HOLE,))
         elif assignment.append:

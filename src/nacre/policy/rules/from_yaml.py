@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[-+]?\d{1,18}")
 
 
 def read_yaml(text: str, origin: str) -> Document:
-    """Read the first document of a text as YAML.
+    """Read a text as one document of YAML.
 
     Raises:
         RuleError: If it is none, has a key twice or an alias, or goes on without end.
@@ -54,8 +54,17 @@ class _Reader:
     def document(self) -> object:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
-                return self._value(next(self._events), ())
+                value = self._value(next(self._events), ())
+                self._expect_end()
+                return value
         return None
+
+    def _expect_end(self) -> None:
+        """Refuse a second document: its rules would be left out without a word."""
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                mark = Mark(event.start_mark.line + 1, event.start_mark.column + 1)
+                raise self.error(mark, "a second document begins; put everything into one")
 
     def error(self, mark: Mark, said: str) -> RuleError:
         return RuleError(f"{self._origin}:{mark.line}:{mark.column}: {said}")
