@@ -87,7 +87,9 @@ def test_a_stricter_rule_never_loosens(
     script: str, rules: dict[str, object], kind: str, more: list[str]
 ) -> None:
     stricter = {**rules, kind: [*_rules(rules, kind), *more]}
-    assert decision(script, **stricter) >= decision(script, **rules)
+    before = decision(script, **rules)
+    # Where nothing is allowed that no rule speaks of, a rule that asks does speak of it.
+    assert decision(script, **stricter) >= (before if kind == "deny" else min(before, ASK))
 
 
 @given(SCRIPTS, LISTS, RULES)

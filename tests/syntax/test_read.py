@@ -237,9 +237,16 @@ def test_what_a_command_could_be_called_is_known(script: str, name: str) -> None
     assert name in named(script)
 
 
+def test_a_text_that_shells_read_differently_is_not_said_to_be_read() -> None:
+    assert read("sh -c 'echo \"${u-'\\''}\"; rm x #'\\''}\"'").unreadable
+
+
 @pytest.mark.parametrize(
     "script",
     [
+        "bash /dev/fd/3 3<<<rm",
+        "exec <<< rm; sh",
+        "coproc bash",
         "awk 'BEGIN{print 1}' | sh",
         "exec 3<<<rm; bash <&3",
         "sh < file",

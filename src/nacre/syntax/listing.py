@@ -29,6 +29,7 @@ _EVALUATES = frozenset({"let", "declare", "typeset", "local", "readonly", "expor
 _ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)\+?=")
 _PLAIN_SHELLS = frozenset({"sh", "dash", "ash"})
 _PARENTHESES = re.compile(r"(?<!\$)\(\(")
+_LOOSE_QUOTE = re.compile(r"\"[^\"']*\$\{[^}\"']*'")
 # Traps that run between commands, and may change what the next one means.
 _TIMES = frozenset({"DEBUG", "ERR", "RETURN"})
 # Where aliases count: bash expands none in a script unless it is told to.
@@ -152,6 +153,8 @@ class Lister(ABC):
         if inner.via.name in _PLAIN_SHELLS:
             # Without arithmetic commands, two parentheses are two subshells.
             texts += tuple(_PARENTHESES.sub("( (", text) for text in texts if "((" in text)
+            if any(_LOOSE_QUOTE.search(text) for text in texts):
+                self.doubt("not every shell reads a single quote in a quoted ${...} alike")
         for text in texts:
             parsed = parse(text, self.budget, self._origin(inner.code, text, at), context.depth)
             if inner.via.name == "trap":
