@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.syntax.interpreters import interpreted, language_of, shell_calls
 from nacre.syntax.script import Command, Via, ViaKind
 from nacre.syntax.tree import Span
 from nacre.syntax.word import HOLE, HOME, Word, shown
-from nacre.syntax.wrappers import inners
+from nacre.syntax.wrappers.interpreters import interpreted, language_of, shell_calls
+from nacre.syntax.wrappers.look_through import inners
 
 SPAN = Span(0, 1)
 

@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from nacre.syntax.budget import Budget
+from nacre.syntax.parser.treesitter import parse_with_treesitter
 from nacre.syntax.tree import Pipeline, Sequence, Simple, Span
-from nacre.syntax.treesitter import parse_with_treesitter
 
 
 def read(text: str) -> Sequence | None:
@@ -164,6 +164,6 @@ def test_threads_read_at_the_same_time() -> None:
 
 
 def test_treesitter_is_imported_by_the_first_script() -> None:
-    code = "import sys, nacre.syntax.treesitter; print('tree_sitter' in sys.modules)"
+    code = "import sys, nacre.syntax.parser.treesitter; print('tree_sitter' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"

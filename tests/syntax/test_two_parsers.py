@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nacre.syntax.budget import Budget
-from nacre.syntax.cursor import NotBashError
-from nacre.syntax.grammar import Grammar
-from nacre.syntax.treesitter import parse_with_treesitter
+from nacre.syntax.parser.cursor import NotBashError
+from nacre.syntax.parser.grammar import Grammar
+from nacre.syntax.parser.treesitter import parse_with_treesitter
 
 SHARED = Path(__file__).parents[3] / "shared" / "corpus"
 CORPUS = Path(os.environ.get("NACRE_CORPUS", SHARED))

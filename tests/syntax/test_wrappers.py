@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nacre.syntax.script import Assigned, Command, ViaKind
 from nacre.syntax.tree import Span
 from nacre.syntax.word import FIELDS, HOLE, HOME, QUERY, STAR, Expansion, Word, shown
-from nacre.syntax.wrappers import Inner, inners, produced
+from nacre.syntax.wrappers.look_through import Inner, inners, produced
 
 SPAN = Span(0, 1)
 

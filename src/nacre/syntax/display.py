@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from posixpath import join, normpath
 
-from nacre.syntax.parse import parse
+from nacre.syntax.parser.parse import parse
 from nacre.syntax.tree import Item, Node, Parameter, Part, RawWord, Simple, Span, Text
 
 __all__ = ("display",)

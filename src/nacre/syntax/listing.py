@@ -9,13 +9,13 @@ from typing import NamedTuple
 from nacre.syntax.budget import Budget
 from nacre.syntax.effects import affect
 from nacre.syntax.expand import Expander
-from nacre.syntax.inner import Inner, joined
-from nacre.syntax.parse import parse
+from nacre.syntax.parser.parse import parse
 from nacre.syntax.script import Assigned, Command, Place, Via, ViaKind
 from nacre.syntax.state import State, Templates, either
 from nacre.syntax.tree import Node, Sequence, Span, Substitution
 from nacre.syntax.word import FIELDS, HOLE, Word
-from nacre.syntax.wrappers import inners, produced
+from nacre.syntax.wrappers.inner import Inner, joined
+from nacre.syntax.wrappers.look_through import inners, produced
 
 __all__ = ("Context", "Lister")
 

@@ -9,7 +9,7 @@ import re
 
 from nacre.syntax.budget import Budget, OverBudgetError
 from nacre.syntax.guess import guess
-from nacre.syntax.parse import parse
+from nacre.syntax.parser.parse import parse
 from nacre.syntax.script import Command, Script, Surroundings
 from nacre.syntax.walk import Walk
 

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from nacre.syntax.budget import Budget, OverBudgetError
-from nacre.syntax.cursor import NotBashError
-from nacre.syntax.grammar import Grammar
+from nacre.syntax.parser.cursor import NotBashError
+from nacre.syntax.parser.grammar import Grammar
+from nacre.syntax.parser.treesitter import parse_with_treesitter
 from nacre.syntax.tree import Sequence, Span
-from nacre.syntax.treesitter import parse_with_treesitter
 
 __all__ = ("Parsed", "parse")
 

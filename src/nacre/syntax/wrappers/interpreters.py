@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nacre.syntax.inner import Inner, Invocation, Reader, derived, joined
-from nacre.syntax.options import Options, Reading, Unknown, options, readings
-from nacre.syntax.prefix import LOOKUPS, names
 from nacre.syntax.script import Command, ViaKind
-from nacre.syntax.shells import STDIN_FILES
 from nacre.syntax.word import Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived, joined
+from nacre.syntax.wrappers.options import Options, Reading, Unknown, options, readings
+from nacre.syntax.wrappers.prefix import LOOKUPS, names
+from nacre.syntax.wrappers.shells import STDIN_FILES
 
 __all__ = ("INTERPRETERS", "interpreted", "language_of", "shell_calls")
 
@@ -276,7 +276,7 @@ def shell_calls(language: str, code: str) -> tuple[str, ...]:
     """
     if not _CALL.search(code):
         return ()
-    from nacre.syntax.calls import calls
+    from nacre.syntax.wrappers.calls import calls
 
     return calls(language, code)
 

@@ -9,8 +9,8 @@ everywhere but in single quotes, comments and quoted here-documents.
 
 import re
 
-from nacre.syntax.cursor import NotBashError, new
-from nacre.syntax.expansions import Expansions, joined
+from nacre.syntax.parser.cursor import NotBashError, new
+from nacre.syntax.parser.expansions import Expansions, joined
 from nacre.syntax.tree import Parameter, Part, RawWord, Text
 
 __all__ = ("SPECIAL", "Lexer")

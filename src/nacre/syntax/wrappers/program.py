@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from nacre.syntax.encodings import decoded, from_base64, from_hex
-from nacre.syntax.inner import marked
-from nacre.syntax.literals import Kind, Token, tokens
 from nacre.syntax.word import HOLE, HOME
+from nacre.syntax.wrappers.inner import marked
+from nacre.syntax.wrappers.literals import Kind, Token, tokens
 
 __all__ = ("Program",)
 

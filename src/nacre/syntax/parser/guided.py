@@ -10,8 +10,8 @@ any other, and any difference, ends the reading.
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from nacre.syntax.grammar import Grammar
-from nacre.syntax.guides import BETWEEN, REDIRECTS, Guide, borders, guides, unfolded
+from nacre.syntax.parser.grammar import Grammar
+from nacre.syntax.parser.guides import BETWEEN, REDIRECTS, Guide, borders, guides, unfolded
 from nacre.syntax.tree import (
     Compound,
     CompoundKind,

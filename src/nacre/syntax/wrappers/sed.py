@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nacre.syntax.inner import Inner, Invocation, derived
-from nacre.syntax.options import Unknown, options, readings
-from nacre.syntax.prefix import LOOKUPS, names
 from nacre.syntax.script import ViaKind
-from nacre.syntax.shells import STDIN_FILES
 from nacre.syntax.word import HOLE, Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, derived
+from nacre.syntax.wrappers.options import Unknown, options, readings
+from nacre.syntax.wrappers.prefix import LOOKUPS, names
+from nacre.syntax.wrappers.shells import STDIN_FILES
 
 __all__ = ("Substitution", "scripts", "sed", "substitutions")
 

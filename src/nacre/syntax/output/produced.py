@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from nacre.syntax.find import found_paths
-from nacre.syntax.inner import joined, marked
-from nacre.syntax.printing import echoed, printed
+from nacre.syntax.output.printing import echoed, printed
 from nacre.syntax.script import Command
 from nacre.syntax.word import HOLE, SET, Word, shown
+from nacre.syntax.wrappers.find import found_paths
+from nacre.syntax.wrappers.inner import joined, marked
 
 __all__ = ("prints",)
 
@@ -75,7 +75,7 @@ def _find(command: Command, stdin: Word | None) -> Sequence[str] | None:
 def _filtered(name: str, command: Command, stdin: Word | None) -> Sequence[str] | None:
     if stdin is None:
         return None
-    from nacre.syntax.filters import FILTERS
+    from nacre.syntax.output.filters import FILTERS
 
     run = FILTERS.get(name)
     if run is None:

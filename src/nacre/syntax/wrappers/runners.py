@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from nacre.syntax.inner import Inner, Invocation, Reader, changed
-from nacre.syntax.options import Option, Unknown, options, readings
-from nacre.syntax.prefix import ALL, Prefix, behind, names, prefixed, subcommands
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed
+from nacre.syntax.wrappers.options import Option, Unknown, options, readings
+from nacre.syntax.wrappers.prefix import ALL, Prefix, behind, names, prefixed, subcommands
 
 __all__ = ("RUNNERS",)
 

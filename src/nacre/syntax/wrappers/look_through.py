@@ -8,20 +8,20 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from nacre.syntax.callouts import CALLOUTS
-from nacre.syntax.fanout import FANOUTS
-from nacre.syntax.git import git
-from nacre.syntax.inner import Inner, Invocation, Reader, derived, marked
-from nacre.syntax.interpreters import INTERPRETERS
-from nacre.syntax.prefixes import PREFIXES
-from nacre.syntax.produced import prints
-from nacre.syntax.remotes import REMOTES
-from nacre.syntax.runners import RUNNERS
+from nacre.syntax.output.produced import prints
 from nacre.syntax.script import Command, Via, ViaKind
-from nacre.syntax.sed import sed
-from nacre.syntax.shells import SHELLS, substituted
-from nacre.syntax.terminals import TERMINALS
 from nacre.syntax.word import FIELDS, HOLE, QUERY, STAR, Word
+from nacre.syntax.wrappers.callouts import CALLOUTS
+from nacre.syntax.wrappers.fanout import FANOUTS
+from nacre.syntax.wrappers.git import git
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived, marked
+from nacre.syntax.wrappers.interpreters import INTERPRETERS
+from nacre.syntax.wrappers.prefixes import PREFIXES
+from nacre.syntax.wrappers.remotes import REMOTES
+from nacre.syntax.wrappers.runners import RUNNERS
+from nacre.syntax.wrappers.sed import sed
+from nacre.syntax.wrappers.shells import SHELLS, substituted
+from nacre.syntax.wrappers.terminals import TERMINALS
 
 __all__ = ("Inner", "inners", "produced")
 

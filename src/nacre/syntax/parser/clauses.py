@@ -4,9 +4,9 @@ import re
 from abc import abstractmethod
 
 from nacre.syntax.budget import Budget
-from nacre.syntax.cursor import NotBashError, new
-from nacre.syntax.heredocs import Heredocs
-from nacre.syntax.lexer import SPECIAL, Lexer
+from nacre.syntax.parser.cursor import NotBashError, new
+from nacre.syntax.parser.heredocs import Heredocs
+from nacre.syntax.parser.lexer import SPECIAL, Lexer
 from nacre.syntax.tree import (
     Array,
     Assignment,

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from nacre.syntax.inner import Inner, Invocation, Reader, changed, derived
-from nacre.syntax.options import Options, Unknown, options, readings
-from nacre.syntax.prefix import names
-from nacre.syntax.remotes import local_commands
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed, derived
+from nacre.syntax.wrappers.options import Options, Unknown, options, readings
+from nacre.syntax.wrappers.prefix import names
+from nacre.syntax.wrappers.remotes import local_commands
 
 __all__ = ("CALLOUTS",)
 

@@ -8,9 +8,9 @@ a syntax error is known to have run.
 import re
 from typing import NamedTuple
 
-from nacre.syntax.clauses import Clauses
-from nacre.syntax.cursor import NotBashError, new
-from nacre.syntax.heredocs import Heredocs
+from nacre.syntax.parser.clauses import Clauses
+from nacre.syntax.parser.cursor import NotBashError, new
+from nacre.syntax.parser.heredocs import Heredocs
 from nacre.syntax.tree import (
     Compound,
     CompoundKind,

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from nacre.syntax.inner import Inner, Invocation, Reader, changed, derived, quoted
-from nacre.syntax.options import Unknown, options, readings
-from nacre.syntax.prefix import Prefix, behind, names
 from nacre.syntax.script import ViaKind
-from nacre.syntax.split import split
 from nacre.syntax.word import Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed, derived, quoted
+from nacre.syntax.wrappers.options import Unknown, options, readings
+from nacre.syntax.wrappers.prefix import Prefix, behind, names
+from nacre.syntax.wrappers.split import split
 
 __all__ = ("git",)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nacre.syntax.ansi import unescape
 from nacre.syntax.encodings import decoded, encoded, from_base32, from_base64, from_hex
-from nacre.syntax.inner import marked
-from nacre.syntax.sed import Substitution, substitutions
 from nacre.syntax.word import HOLE
+from nacre.syntax.wrappers.inner import marked
+from nacre.syntax.wrappers.sed import Substitution, substitutions
 
 __all__ = ("FILTERS",)
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
-from nacre.syntax.inner import restored
-from nacre.syntax.literals import Kind, Token
-from nacre.syntax.program import Program
 from nacre.syntax.word import HOLE
+from nacre.syntax.wrappers.inner import restored
+from nacre.syntax.wrappers.literals import Kind, Token
+from nacre.syntax.wrappers.program import Program
 
 __all__ = ("calls",)
 

@@ -12,8 +12,8 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from nacre.syntax.inner import derived, marked
 from nacre.syntax.word import FIELDS, Word
+from nacre.syntax.wrappers.inner import derived, marked
 
 __all__ = ("Option", "Options", "Reading", "Unknown", "options", "readings")
 

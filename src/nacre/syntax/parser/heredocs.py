@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from nacre.syntax.lexer import Lexer
+from nacre.syntax.parser.lexer import Lexer
 from nacre.syntax.tree import Heredoc, RawWord, Text
 
 __all__ = ("Heredocs",)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from nacre.syntax.inner import Inner, Invocation, Reader, derived
-from nacre.syntax.options import Options, Reading, Unknown, options, readings
-from nacre.syntax.prefix import LOOKUPS, is_option, names
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import FIELDS, HOLE, Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
+from nacre.syntax.wrappers.options import Options, Reading, Unknown, options, readings
+from nacre.syntax.wrappers.prefix import LOOKUPS, is_option, names
 
 __all__ = ("SHELLS", "STDIN_FILES", "substituted")
 

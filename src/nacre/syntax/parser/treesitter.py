@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING
 
 from nacre.syntax.budget import Budget, OverBudgetError
-from nacre.syntax.cursor import NotBashError
-from nacre.syntax.guided import DistrustError, Guided
+from nacre.syntax.parser.cursor import NotBashError
+from nacre.syntax.parser.guided import DistrustError, Guided
 from nacre.syntax.tree import Sequence
 
 if TYPE_CHECKING:

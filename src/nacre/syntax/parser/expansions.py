@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 
 from nacre.syntax.ansi import unescape
-from nacre.syntax.cursor import Cursor, NotBashError, new
+from nacre.syntax.parser.cursor import Cursor, NotBashError, new
 from nacre.syntax.tree import Arithmetic, Parameter, Part, Span, Substitution, Text
 
 __all__ = ("Expansions", "joined")

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from nacre.syntax.ansi import unescape
-from nacre.syntax.inner import marked
 from nacre.syntax.word import FIELDS, HOLE
+from nacre.syntax.wrappers.inner import marked
 
 __all__ = ("echoed", "printed")
 

@@ -3,11 +3,19 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from nacre.syntax.inner import Inner, Invocation, Reader, derived
-from nacre.syntax.options import Options, Reading, Unknown, options, readings
-from nacre.syntax.prefix import LOOKUPS, Prefix, behind, is_option, names, prefixed, subcommands
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
+from nacre.syntax.wrappers.options import Options, Reading, Unknown, options, readings
+from nacre.syntax.wrappers.prefix import (
+    LOOKUPS,
+    Prefix,
+    behind,
+    is_option,
+    names,
+    prefixed,
+    subcommands,
+)
 
 __all__ = ("REMOTES", "local_commands")
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from nacre.syntax.inner import Inner, Invocation, Reader
-from nacre.syntax.options import options, readings
-from nacre.syntax.prefix import names, subcommands
 from nacre.syntax.script import ViaKind
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader
+from nacre.syntax.wrappers.options import options, readings
+from nacre.syntax.wrappers.prefix import names, subcommands
 
 __all__ = ("TERMINALS",)
 

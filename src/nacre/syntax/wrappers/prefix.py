@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nacre.syntax.inner import Inner, Invocation, Reader, changed
-from nacre.syntax.options import Options, Reading, options, readings
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import FIELDS, Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed
+from nacre.syntax.wrappers.options import Options, Reading, options, readings
 
 __all__ = ("ALL", "LOOKUPS", "Prefix", "behind", "is_option", "names", "prefixed", "subcommands")
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nacre.syntax.find import fd, find
-from nacre.syntax.inner import Inner, Invocation, Reader, changed, derived, quoted
-from nacre.syntax.options import Reading, Unknown, options, readings
-from nacre.syntax.prefix import LOOKUPS, names
 from nacre.syntax.script import Via, ViaKind
-from nacre.syntax.split import split
 from nacre.syntax.word import FIELDS, HOLE, Word
+from nacre.syntax.wrappers.find import fd, find
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed, derived, quoted
+from nacre.syntax.wrappers.options import Reading, Unknown, options, readings
+from nacre.syntax.wrappers.prefix import LOOKUPS, names
+from nacre.syntax.wrappers.split import split
 
 __all__ = ("FANOUTS", "replaced")
 

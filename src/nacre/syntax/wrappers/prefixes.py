@@ -6,12 +6,12 @@ What each one takes before that command, as its manual has it.
 import re
 from collections.abc import Iterator, Mapping
 
-from nacre.syntax.inner import Inner, Invocation, Reader, derived
-from nacre.syntax.options import Unknown, options, readings
-from nacre.syntax.prefix import LOOKUPS, Prefix, behind, names, prefixed
 from nacre.syntax.script import ViaKind
-from nacre.syntax.split import split
 from nacre.syntax.word import Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
+from nacre.syntax.wrappers.options import Unknown, options, readings
+from nacre.syntax.wrappers.prefix import LOOKUPS, Prefix, behind, names, prefixed
+from nacre.syntax.wrappers.split import split
 
 __all__ = ("PREFIXES",)
 

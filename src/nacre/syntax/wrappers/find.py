@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from nacre.syntax.inner import Inner, Invocation, derived, marked
-from nacre.syntax.options import Unknown, options, readings
-from nacre.syntax.prefix import names
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import HOLE, QUERY, STAR, Word
+from nacre.syntax.wrappers.inner import Inner, Invocation, derived, marked
+from nacre.syntax.wrappers.options import Unknown, options, readings
+from nacre.syntax.wrappers.prefix import names
 
 __all__ = ("fd", "find", "found_paths")
 

@@ -1,0 +1,1 @@
+"""The text a command is known to print."""

@@ -1,0 +1,1 @@
+"""Text to tree: two parsers of bash that agree."""

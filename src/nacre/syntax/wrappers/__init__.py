@@ -1,0 +1,1 @@
+"""Commands that run commands: `sudo`, `xargs`, `bash -c`, `python -c`."""
