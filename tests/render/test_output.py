@@ -154,6 +154,14 @@ def test_without_a_budget_only_the_notice_is_shown() -> None:
     )
 
 
+def test_pieces_that_would_look_like_the_whole_are_told_apart_from_it() -> None:
+    stream = b"text for a start\n\nabcabcabc\x1b[Aabc"
+    result = shown(Transcript(tail=stream), 30)
+
+    assert "bytes not shown" in result.text
+    assert result.omitted_bytes
+
+
 @given(
     st.lists(LINE | TERMINAL_LINE).map(b"\n".join),
     st.tuples(st.integers(0, 80), st.integers(0, 80)),

@@ -53,7 +53,12 @@ def _of_whole(transcript: Transcript, budget: int) -> tuple[Piece, Piece]:
         return whole, Piece("", "")
     back = fit(raw, tail_share(budget), trailing)
     rest = raw[: len(raw) - len(back.raw)]
-    return fit(rest, budget - len(back.text), leading), back
+    front = fit(rest, budget - len(back.text), leading)
+    if len(front.raw) == len(rest):
+        # A cursor that moves across the cut makes the whole longer than its pieces: a
+        # line between them is left out, so that what is shown is not taken for the whole.
+        front = fit(leading(rest, len(rest) - 1), budget - len(back.text), leading)
+    return front, back
 
 
 def _around_gap(transcript: Transcript, budget: int) -> tuple[Piece, Piece]:
