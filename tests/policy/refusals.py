@@ -2,7 +2,7 @@
 
 from nacre.model.verdict import Decision
 from nacre.policy.guards.guard import Finding, Watch
-from nacre.policy.guards.packs import load
+from nacre.policy.packs import load
 from nacre.syntax.read import read
 from nacre.syntax.script import Surroundings
 

@@ -1,4 +1,4 @@
-from nacre.policy.guards.flags import Arguments, Grammar, arguments
+from nacre.policy.reading.flags import Arguments, Grammar, arguments
 from nacre.syntax.tree import Span
 from nacre.syntax.word import HOLE, Word
 

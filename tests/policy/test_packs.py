@@ -2,7 +2,7 @@ import pytest
 
 from nacre.errors import RuleError
 from nacre.policy.guards.guard import Guard, Hit, Pack
-from nacre.policy.guards.packs import PACKS, load, prove
+from nacre.policy.packs import PACKS, load, prove
 from nacre.syntax.script import Command, Script
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nacre.policy.guards.paths import could_be, located, normal, places, settled
+from nacre.policy.reading.paths import could_be, located, normal, places, settled
 from nacre.syntax.script import Command, Surroundings
 from nacre.syntax.tree import Span
 from nacre.syntax.word import CWD, HOLE, HOME, QUERY, SET, STAR, Word
@@ -54,8 +54,8 @@ def test_every_template_of_a_word_is_a_place() -> None:
 
 
 def test_known_surroundings_replace_their_marks() -> None:
-    known = Surroundings(cwd="/work/a", home="/home/me")
-    assert settled(f"{CWD}/../b", known) == "/work/b"
+    known = Surroundings(cwd="/srv/a", home="/home/me")
+    assert settled(f"{CWD}/../b", known) == "/srv/b"
     assert settled(HOME, known) == "/home/me"
     assert settled(f"{CWD}/b", Surroundings()) == f"{CWD}/b"
 

@@ -3,14 +3,15 @@ import pytest
 from nacre.errors import ConfigError
 from nacre.model.verdict import Decision
 from nacre.policy.guards.guard import Finding, Watch
-from nacre.policy.presets import Preset, preset
+from nacre.policy.policy import Policy
+from nacre.policy.presets import preset
 from nacre.syntax.read import read
 from nacre.syntax.script import ViaKind
 
 FIVE = ["codegen", "phoenix", "wayland", "agentrail", "yoi"]
 
 
-def first_refusal(chosen: Preset, text: str) -> str | None:
+def first_refusal(chosen: Policy, text: str) -> str | None:
     script, watch = read(text), Watch(chosen.packs)
     found: list[Finding] = [
         each

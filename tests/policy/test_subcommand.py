@@ -1,6 +1,6 @@
 import pytest
 
-from nacre.policy.rules.subcommand import past_globals
+from nacre.policy.reading.subcommand import past_globals
 
 
 @pytest.mark.parametrize(

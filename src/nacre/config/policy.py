@@ -4,6 +4,7 @@ Importing a parser and the guards takes longer than all the rest of a start, so
 nothing here does it before it must.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nacre.model.verdict import Decision, Verdict
@@ -22,17 +23,9 @@ def policy_for(dialect: str, layers: tuple["Layer", ...] = ()) -> "Policy":
     Raises:
         ConfigError: If there is no such dialect.
     """
-    from nacre.policy.policy import Policy
     from nacre.policy.presets import preset
 
-    chosen = preset(dialect)
-    return Policy(
-        packs=chosen.packs,
-        layers=layers,
-        unreadable=chosen.unreadable,
-        through=chosen.through,
-        wording=chosen.wording,
-    )
+    return replace(preset(dialect), layers=layers)
 
 
 class ScriptChecker:

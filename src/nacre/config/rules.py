@@ -61,7 +61,7 @@ def layer_of_file(path: Path, dialect: str) -> "Layer":
     return layer
 
 
-def layer_of_rules(rules: Mapping[str, object], dialect: str, origin: str = "") -> "Layer":
+def layer_of_rules(rules: Mapping[str, object], dialect: str) -> "Layer":
     """The rules of an object, as they stand under `permissions` in a file, or with it.
 
     Raises:
@@ -72,7 +72,7 @@ def layer_of_rules(rules: Mapping[str, object], dialect: str, origin: str = "") 
     inner = rules.get(PERMISSIONS) if len(rules) == 1 else None
     if isinstance(inner, Mapping):
         rules = cast("Mapping[str, object]", inner)
-    return load_rules(rules, origin, _notation(dialect))
+    return load_rules(rules, "", _notation(dialect))
 
 
 _NOTATED = {"agentrail": "COLON", "yoi": "ORDERED"}

@@ -5,35 +5,20 @@ as far as it says, and leaves a script that cannot be read to bash.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from nacre.errors import ConfigError
 from nacre.model.verdict import Decision
-from nacre.policy.guards.guard import Finding, Pack
-from nacre.policy.guards.packs import load
+from nacre.policy.guards.guard import Finding
+from nacre.policy.packs import load
+from nacre.policy.policy import Policy
 from nacre.syntax.script import Script, ViaKind
 
-__all__ = ("Preset", "preset")
+__all__ = ("preset",)
 
 Wording = Callable[[Finding, Script], str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preset:
-    """The guards of one dialect.
-
-    `through` are the ways of running another command that are looked through, all
-    of them if it is None. `unreadable` is what a script that cannot be read is
-    worth. `wording` makes the text of a refusal; without it, reason and suggestion do.
-    """
-
-    packs: tuple[Pack, ...]
-    through: frozenset[ViaKind] | None
-    unreadable: Decision
-    wording: Wording | None
 
 
 _PHOENIX = {
@@ -95,8 +80,8 @@ _CHOICES: Mapping[str, _Choice] = MappingProxyType(
 
 
 @cache
-def preset(dialect: str) -> Preset:
-    """The guards of a dialect.
+def preset(dialect: str) -> Policy:
+    """The guards of a dialect, and no rules yet.
 
     Raises:
         ConfigError: If there is no such dialect.
@@ -104,7 +89,7 @@ def preset(dialect: str) -> Preset:
     choice = _CHOICES.get(dialect)
     if choice is None:
         raise ConfigError(f"There is no dialect {dialect!r}; there are: {', '.join(_CHOICES)}.")
-    return Preset(
+    return Policy(
         packs=tuple(load(name) for name in choice.packs),
         through=choice.through,
         unreadable=choice.unreadable,

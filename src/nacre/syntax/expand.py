@@ -232,7 +232,7 @@ class Expander:
         if part.operator == "length":
             return (SET,)
         shown = list(self._shown)
-        self.visit_operators(part)
+        self._visit_offset(part)
         operand = self.value(RawWord(Span(0, 0), part.operand), "", tilde=True)
         self._shown = [*shown, *operand.expansions]
         if part.operator not in {":+", "+"}:
@@ -245,7 +245,7 @@ class Expander:
             self.state.assign(part.name, result)
         return result
 
-    def visit_operators(self, part: Parameter) -> None:
+    def _visit_offset(self, part: Parameter) -> None:
         """An offset is arithmetic: names in it are evaluated."""
         if part.operator == ":":
             for each in part.operand:

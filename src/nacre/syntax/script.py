@@ -8,10 +8,11 @@ So a rule that denies looks at every command; one that allows looks at those
 that are written plainly.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from posixpath import normpath
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from nacre.syntax.tree import Span
 from nacre.syntax.word import CWD, Word, known
@@ -26,6 +27,8 @@ __all__ = (
     "Via",
     "ViaKind",
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,3 +173,12 @@ class Script:
     unreadable: str = ""
     over_budget: bool = False
     surroundings: Surroundings = field(default_factory=Surroundings)
+    _found: dict[object, object] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def once(self, work_out: "Callable[[Script], T]") -> T:
+        """Something that is asked for each of its commands, worked out the first time."""
+        if work_out not in self._found:
+            self._found[work_out] = work_out(self)
+        return cast("T", self._found[work_out])

@@ -15,9 +15,11 @@ __all__ = (
     "FIELDS",
     "HOLE",
     "HOME",
+    "MARKS",
     "QUERY",
     "SET",
     "STAR",
+    "UNKNOWN",
     "Expansion",
     "Word",
     "known",
@@ -32,7 +34,10 @@ QUERY = "\ud804"  # `?` or `[...]` of a glob: one character
 HOME = "\ud805"  # the home directory, because it was written `~` or `$HOME`
 CWD = "\ud806"  # the directory the script starts in
 
-_UNKNOWN = re.compile(f"[{HOLE}{SET}{FIELDS}{STAR}{QUERY}{HOME}{CWD}]")
+UNKNOWN = HOLE + SET + FIELDS  # text of which nothing is known
+MARKS = UNKNOWN + STAR + QUERY + HOME + CWD
+
+_MARK = re.compile(f"[{MARKS}]")
 _SHOWN = {HOLE: "…", SET: "…", FIELDS: "…", STAR: "*", QUERY: "?", HOME: "~", CWD: "."}
 
 
@@ -77,9 +82,9 @@ class Word(NamedTuple):
 
 def known(template: str) -> bool:
     """Whether nothing of a template is left open."""
-    return template.isascii() or _UNKNOWN.search(template) is None
+    return template.isascii() or _MARK.search(template) is None
 
 
 def shown(template: str) -> str:
     """A template for a person to read."""
-    return _UNKNOWN.sub(lambda found: _SHOWN[found[0]], template)
+    return _MARK.sub(lambda found: _SHOWN[found[0]], template)

@@ -29,7 +29,7 @@ _LINES = (
     'if [ -z "$TAG" ]; then echo "no tag" >&2; exit 1; fi',
     "curl -fsSL https://example.org/data.json | jq -r '.items[].name'",
     "cat > out.cfg <<EOF\nname=${NAME:-none}\ndate=$(date +%F)\nEOF",
-    "find . -name '*.py' -print0 | xargs -0 grep -n TODO || true",
+    "find . -name '*.py' -print0 | xargs -0 grep -n import || true",
     "timeout 60 bash -c 'until nc -z localhost 80; do sleep 1; done'",
 )
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise, takewhile
 
-from nacre.policy.guards.flags import Grammar, arguments
-from nacre.policy.rules.subcommand import past_globals
+from nacre.policy.reading.flags import Grammar, arguments
+from nacre.policy.reading.subcommand import past_globals
 from nacre.syntax.word import Word
 
 __all__ = ("copied", "packed_by_tar", "packed_by_zip", "shown_by_git")

@@ -3,7 +3,7 @@
 from nacre.policy.credentials.known_programs import named
 from nacre.policy.credentials.neighbours import pipeline_of
 from nacre.policy.credentials.secret_files import SecretFiles
-from nacre.policy.guards.paths import places
+from nacre.policy.reading.paths import places
 from nacre.syntax.script import Command, Place, Script
 
 __all__ = ("is_dropped", "is_kept", "is_taken")

@@ -6,7 +6,7 @@ from nacre.policy.credentials.known_programs import SILENT
 from nacre.policy.credentials.neighbours import inside, pipeline_of
 from nacre.policy.credentials.readers import read_words
 from nacre.policy.credentials.secret_files import SecretFiles
-from nacre.policy.guards.paths import places
+from nacre.policy.reading.paths import places
 from nacre.syntax.script import Command, Place, Script
 from nacre.syntax.word import QUERY, STAR, Word
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from nacre.policy.credentials.neighbours import pipeline_of
-from nacre.policy.guards.flags import Grammar, arguments
+from nacre.policy.reading.flags import Grammar, arguments
 from nacre.syntax.script import Command, Place, Script
 from nacre.syntax.word import Word
 

@@ -1,37 +1,17 @@
 """Commands of a script by how they stand to another one: before it, around it, inside it."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from nacre.syntax.script import Command, Place, Script
 from nacre.syntax.tree import Span
 from nacre.syntax.word import Word
 
-__all__ = ("Around", "Latest", "around", "inside", "pipeline_of")
-
-T = TypeVar("T")
+__all__ = ("Around", "around", "inside", "pipeline_of")
 
 # How many words that begin before a command are looked at for one that it is in.
 _FARTHEST = 64
-
-
-class Latest(Generic[T]):
-    """Something that is asked of a script for each of its commands.
-
-    It is worked out once, and kept until the next script comes.
-    """
-
-    def __init__(self, work_out: Callable[[Script], T]) -> None:
-        self._work_out = work_out
-        self._latest: tuple[Script, T] | None = None
-
-    def of(self, script: Script) -> T:
-        """What is true of a script."""
-        latest = self._latest
-        if latest is None or latest[0] is not script:
-            latest = self._latest = (script, self._work_out(script))
-        return latest[1]
 
 
 class Around(NamedTuple):
@@ -82,18 +62,14 @@ def _words(command: Command) -> Iterator[Word]:
         yield from assigned.words
 
 
-_PIPELINES = Latest(_pipelines)
-_SUBSTITUTIONS = Latest(_substitutions)
-
-
 def pipeline_of(command: Command, script: Script) -> list[Command]:
     """All commands of the pipeline that a command is in, itself included."""
-    return _PIPELINES.of(script).get(command.pipeline, []) if command.pipeline else []
+    return script.once(_pipelines).get(command.pipeline, []) if command.pipeline else []
 
 
 def inside(span: Span, script: Script) -> list[Command]:
     """The commands of the substitutions in a part of a script."""
-    found = _SUBSTITUTIONS.of(script)
+    found = script.once(_substitutions)
     start = bisect_left(found.inner_starts, span.start + 1)
     end = bisect_left(found.inner_starts, span.end)
     return [command for command in found.inner[start:end] if command.span.end < span.end]
@@ -103,7 +79,7 @@ def around(command: Command, script: Script) -> list[Around]:
     """The words that the command is in the substitution of, the nearest first."""
     if Place.SUBSTITUTION not in command.places:
         return []
-    found = _SUBSTITUTIONS.of(script)
+    found = script.once(_substitutions)
     end = bisect_left(found.starts, command.span.start)
     before = reversed(found.words[max(0, end - _FARTHEST) : end])
     return [each for each in before if command.span.end < each.word.span.end]

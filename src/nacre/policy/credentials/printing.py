@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 
 from nacre.policy.credentials.destinations import is_dropped, is_kept, is_taken
 from nacre.policy.credentials.known_programs import TEXT_TOOLS, named
-from nacre.policy.credentials.neighbours import Latest
 from nacre.policy.credentials.provenance import Provenance
 from nacre.policy.credentials.secret_files import SecretFiles
 from nacre.policy.credentials.secret_names import NamePredicate
 from nacre.policy.guards.guard import Hit
 from nacre.syntax.script import Command, Place, Script
-from nacre.syntax.word import FIELDS, HOLE, SET, Word
+from nacre.syntax.word import UNKNOWN, Word
 
 __all__ = ("PRINTERS", "prints_indirectly", "prints_secret")
 
@@ -22,7 +21,7 @@ PRINTERS = named("""
 """)
 _SHOW_INPUT = TEXT_TOOLS | {"tee", "sed", "awk", "gawk", "grep", "egrep", "rg", "wall", "logger"}
 _RUN_TEXT = named("bash sh dash zsh ksh eval python python3 node perl ruby php")
-_MARK = re.compile(f"[{HOLE}{SET}{FIELDS}]")
+_MARK = re.compile(f"[{UNKNOWN}]")
 _PRINTS = re.compile(r"\b(?:echo|printf?|puts?|p|console\.log|say)\b[^;|&\n]*$")
 _NEAR = 200
 _LISTED_NAMES = re.compile(r"\$\{!\w+[*@]\}")
@@ -50,7 +49,6 @@ def prints_secret(is_secret: NamePredicate, files: SecretFiles) -> Find:
 
 def prints_indirectly(is_secret: NamePredicate, *, everywhere: bool) -> Find:
     """Find `${!name}` where it could show a secret, and `${!PREFIX*}`; or wherever they are."""
-    listed = Latest(_listed_names)
 
     def find(command: Command, script: Script) -> Hit | None:
         for word in _expanded(command):
@@ -59,7 +57,7 @@ def prints_indirectly(is_secret: NamePredicate, *, everywhere: bool) -> Find:
                     return Hit(command.span, f"${{!{name}}}")
                 if operator in {"!*", "!@"}:
                     return Hit(command.span, f"${{!{name}{operator[1:]}}}")
-        if Place.LOOP in command.places and (names := listed.of(script)):
+        if Place.LOOP in command.places and (names := script.once(_listed_names)):
             for word in _printed(command):
                 if word.expansions and word.opaque:
                     return Hit(command.span, names)

@@ -1,6 +1,5 @@
 """Where the variables of a script have their values from."""
 
-from nacre.policy.credentials.neighbours import Latest
 from nacre.policy.credentials.secret_names import NamePredicate
 from nacre.syntax.script import Command, Place, Script
 from nacre.syntax.word import HOLE, Expansion, Word
@@ -20,14 +19,13 @@ class Provenance:
 
     def __init__(self, is_secret: NamePredicate) -> None:
         self._is_secret = is_secret
-        self._traced = Latest(self._trace)
 
     def holds_secret(self, name: str, script: Script) -> bool:
         """Whether a variable has a secret in it: by its name, or because it was given one.
 
         A variable that the script itself sets to something else has none.
         """
-        given, own = self._traced.of(script)
+        given, own = script.once(self._trace)
         return name in given or (self._is_secret(name) and name not in own)
 
     def _trace(self, script: Script) -> tuple[frozenset[str], frozenset[str]]:

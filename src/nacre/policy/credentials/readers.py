@@ -13,7 +13,7 @@ from types import MappingProxyType
 from nacre.policy.credentials.copiers import copied, packed_by_tar, packed_by_zip, shown_by_git
 from nacre.policy.credentials.inline_code import CODE_TOOLS
 from nacre.policy.credentials.known_programs import SILENT, TEXT_TOOLS
-from nacre.policy.guards.flags import Grammar, arguments
+from nacre.policy.reading.flags import Grammar, arguments
 from nacre.syntax.script import Command, Place
 from nacre.syntax.word import Word
 

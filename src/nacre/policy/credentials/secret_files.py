@@ -3,12 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from nacre.policy.guards.paths import could_be
-from nacre.syntax.word import FIELDS, HOLE, HOME, QUERY, SET, STAR
+from nacre.policy.reading.paths import could_be
+from nacre.syntax.word import HOME, QUERY, STAR, UNKNOWN
 
 __all__ = ("LISTED_FILES", "SECRET_FILES", "SecretFiles", "trove")
 
-_UNKNOWN = f"{HOLE}{SET}{FIELDS}{STAR}{QUERY}"
+_UNKNOWN = f"{UNKNOWN}{STAR}{QUERY}"
 _LITERALS_TO_MEAN_IT = 2
 
 

@@ -9,7 +9,7 @@ from nacre.policy.credentials.neighbours import around
 from nacre.policy.credentials.readers import COPIERS, read_words
 from nacre.policy.credentials.secret_files import SecretFiles, trove
 from nacre.policy.guards.guard import Hit
-from nacre.policy.guards.paths import located, places
+from nacre.policy.reading.paths import located, places
 from nacre.syntax.script import Command, Script
 from nacre.syntax.word import CWD, Word, shown
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nacre.policy.credentials.known_programs import named
 from nacre.policy.guards.guard import Hit
 from nacre.syntax.script import Command, Script
+from nacre.syntax.word import HOME
 
 __all__ = (
     "HTTPIE",
@@ -47,7 +48,7 @@ _HERE = r"(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0)"
 _HERE_URL = re.compile(rf"(?:https?://)?(?:[^/@]*@)?{_HERE}(?:[:/?].*)?", re.DOTALL)
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/")
 _HERE_SOCKET = re.compile(rf"/dev/(?:tcp|udp)/{_HERE}/")
-_FIELD_FROM_FILE = re.compile(r"(?:[\w.\-\[\]]+:?=)?@.|[\w.\-\[\]]+@[~./\ud805]")
+_FIELD_FROM_FILE = re.compile(rf"(?:[\w.\-\[\]]+:?=)?@.|[\w.\-\[\]]+@[~./{HOME}]")
 
 
 def uploads_with_curl(command: Command, script: Script) -> Hit | None:

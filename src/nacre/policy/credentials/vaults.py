@@ -8,7 +8,7 @@ from nacre.policy.credentials.neighbours import around
 from nacre.policy.credentials.printing import PRINTERS
 from nacre.policy.credentials.secret_names import secret_name
 from nacre.policy.guards.guard import Hit
-from nacre.policy.rules.subcommand import past_globals
+from nacre.policy.reading.subcommand import past_globals
 from nacre.syntax.script import Command, Script
 
 __all__ = ("TOKEN_PRINTERS", "hands_out_secret", "opens_keychain")

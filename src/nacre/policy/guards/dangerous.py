@@ -4,22 +4,21 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from nacre.policy.guards.flags import Arguments, Grammar, arguments
 from nacre.policy.guards.footguns import makes_filesystem, only_asks
 from nacre.policy.guards.guard import Guard, Hit
-from nacre.policy.guards.paths import located
 from nacre.policy.guards.removal import removes
 from nacre.policy.guards.stakes import Stake, stakes
+from nacre.policy.reading.flags import Arguments, Grammar, arguments
+from nacre.policy.reading.paths import located
 from nacre.syntax.script import Command, Place, Script, Via, ViaKind
 from nacre.syntax.tree import Span
-from nacre.syntax.word import Word
+from nacre.syntax.word import MARKS, Word
 
 __all__ = ("DANGEROUS",)
 
 _ROOT = frozenset({Stake.ROOT})
-_MARKS = r"\ud800-\ud806"  # of a template: `/dev/sd$letter`
 _BLOCK_DEVICE = re.compile(
-    rf"/dev/(?:[shv]d[a-zA-Z{_MARKS}]|xvd[a-z{_MARKS}]|(?:nvme|mmcblk|r?disk|md)[\d{_MARKS}]"
+    rf"/dev/(?:[shv]d[a-zA-Z{MARKS}]|xvd[a-z{MARKS}]|(?:nvme|mmcblk|r?disk|md)[\d{MARKS}]"
     r"|dm-|disk/by-|mapper/(?!control))"
 )
 _PLAIN = Grammar()

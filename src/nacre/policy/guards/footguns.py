@@ -8,8 +8,8 @@
 import re
 from collections.abc import Callable
 
-from nacre.policy.guards.flags import Grammar, arguments
 from nacre.policy.guards.guard import Guard, Hit
+from nacre.policy.reading.flags import Grammar, arguments
 from nacre.syntax.script import Command, Script
 
 __all__ = ("DOCUMENTED_FOOTGUNS", "FOOTGUNS", "makes_filesystem", "only_asks")

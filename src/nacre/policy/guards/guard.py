@@ -52,7 +52,6 @@ class Finding:
     suggestion: str
     span: Span
     token: str
-    command: Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +83,6 @@ class Watch:
                 suggestion=guard.suggestion,
                 span=hit.span,
                 token=hit.token,
-                command=command,
             )
             for rule, guard in self._guards(command.names)
             if (hit := guard.find(command, script))

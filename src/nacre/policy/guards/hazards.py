@@ -6,12 +6,12 @@ The guards that a document names come first and alone make `DOCUMENTED_HAZARDS`;
 
 import re
 
-from nacre.policy.guards.flags import Arguments, Grammar, arguments
 from nacre.policy.guards.guard import Guard, Hit
-from nacre.policy.guards.paths import located, normal, settled
 from nacre.policy.guards.removal import DOCUMENTED_REMOVALS, REMOVALS
+from nacre.policy.reading.flags import Arguments, Grammar, arguments
+from nacre.policy.reading.paths import located, normal, settled
 from nacre.syntax.script import Command, Script
-from nacre.syntax.word import CWD, FIELDS, HOLE, SET, STAR, Word
+from nacre.syntax.word import CWD, STAR, UNKNOWN, Word
 
 __all__ = ("DOCUMENTED_HAZARDS", "HAZARDS")
 
@@ -86,7 +86,7 @@ def _adds_everything(command: Command, script: Script) -> Hit | None:
 def _is_everything(pathspec: str, command: Command, script: Script) -> bool:
     if pathspec.startswith(":"):
         return _MAGIC.fullmatch(pathspec) is not None
-    if pathspec[:1] in {"", HOLE, SET, FIELDS}:
+    if pathspec[:1] in {"", *UNKNOWN}:
         return False
     path = located(pathspec.rstrip(STAR + "*") or ".", command.cwd)
     if path[0] == CWD and not path[1:].replace("/..", ""):

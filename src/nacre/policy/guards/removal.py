@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from nacre.model.verdict import Decision
-from nacre.policy.guards.flags import Arguments, Grammar, arguments
 from nacre.policy.guards.guard import Guard, Hit
 from nacre.policy.guards.stakes import Stake, stakes
+from nacre.policy.reading.flags import Arguments, Grammar, arguments
 from nacre.syntax.script import Command, Script
 from nacre.syntax.word import FIELDS, HOLE, STAR, Word
 

@@ -3,9 +3,9 @@
 import re
 from enum import Enum
 
-from nacre.policy.guards.paths import could_be, located, normal, settled
+from nacre.policy.reading.paths import could_be, located, normal, settled
 from nacre.syntax.script import Command, Place, Script, Surroundings
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR, Word
+from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR, UNKNOWN, Word
 
 __all__ = ("Stake", "stakes")
 
@@ -34,7 +34,7 @@ _WILD = STAR + QUERY
 _NARROW = re.compile(r"\[[^!^]")
 _STARTS_WITH_ONE = re.compile(f"(?<![^/]){QUERY}")
 _UNKNOWN = re.compile(f"[{HOLE}{FIELDS}]+")
-_UNSAYABLE = re.compile(f"[{HOLE}{FIELDS}{SET}]")
+_UNSAYABLE = re.compile(f"[{UNKNOWN}]")
 # One of several values of a variable that comes before a slash is often the empty one it starts with.
 _VARIABLE_THEN_SLASH = re.compile(r'"?\$(?:\w+|\{\w+\})"?/')
 _NEVER_EMPTY = frozenset({":-", ":=", ":?"})

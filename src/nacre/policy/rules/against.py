@@ -7,14 +7,14 @@ from nacre.policy.rules.lines import possible_lines
 from nacre.policy.rules.pattern import Likeness, Pattern, collapsed
 from nacre.policy.rules.rule import Rule
 from nacre.syntax.script import Command, Place, Script
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR
+from nacre.syntax.word import MARKS
 
 __all__ = ("Against", "runs_unknown_code")
 
 _SHELLS = frozenset({".", "ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "source", "zsh"})
 _INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _MOST_GUESSED_WORDS = 64
-_UNKNOWN = re.compile(f"[{HOLE}{SET}{FIELDS}{STAR}{QUERY}{HOME}{CWD}]")
+_UNKNOWN = re.compile(f"[{MARKS}]")
 
 
 class Against:

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
+from nacre.policy.reading.subcommand import past_globals
 from nacre.policy.rules.pattern import collapsed
-from nacre.policy.rules.subcommand import past_globals
 from nacre.syntax.script import Command, Place, Script
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, SET, Word
+from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, UNKNOWN, Word
 
 __all__ = ("known_lines", "possible_lines", "written_line")
 
 # So many lines a command may have; beyond it, words with several values count as unknown.
 _MOST = 64
 
-_UNKNOWN = frozenset({HOLE, SET, FIELDS})
+_UNKNOWN = frozenset(UNKNOWN)
 
 # Stands in a line that allows for a blank that does not separate words.
 _INNER_BLANK = "\udc20"

@@ -10,14 +10,14 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR
+from nacre.syntax.word import MARKS
 
 __all__ = ("Glob", "Likeness", "Pattern", "collapsed", "parse_pattern")
 
 _BLANKS = re.compile(r"[ \t]+")
 _STARS = re.compile(r"\*+")
 _QUOTES = re.compile(r"[\"'\\]")
-_UNKNOWN = re.compile(f"[{HOLE}{SET}{FIELDS}{STAR}{QUERY}{HOME}{CWD}]")
+_UNKNOWN = re.compile(f"[{MARKS}]")
 _HOME = re.compile(r"\$HOME\b|\$\{HOME\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 

@@ -12,14 +12,14 @@ from nacre.policy.rules.reach_git import git_reach
 from nacre.policy.rules.reach_text import awk_only_prints, sed_only_prints
 from nacre.policy.rules.safe import steering_name
 from nacre.syntax.script import Command, Script
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR, Word
+from nacre.syntax.word import MARKS, UNKNOWN, Word
 
 __all__ = ("further_reach",)
 
 _LONGEST_PROGRAM = 10_000
 _MOST_VALUES = 64
 _SHORTEST = len("--o")
-_UNKNOWN = re.compile(f"[{HOLE}{SET}{FIELDS}{STAR}{QUERY}{HOME}{CWD}]")
+_UNKNOWN = re.compile(f"[{MARKS}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def _awk_reach(words: Sequence[str], command: Command, script: Script) -> Iterat
 def _find_reach(words: Sequence[str], command: Command, script: Script) -> Iterator[str]:
     """A word that some command prints could be `-delete`."""
     del command, script
-    yield from (word for word in words[2:] if word[:1] in {HOLE, SET, FIELDS})
+    yield from (word for word in words[2:] if word[:1] in frozenset(UNKNOWN))
 
 
 def _ssh_reach(words: Sequence[str], command: Command, script: Script) -> Iterator[str]:

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from nacre.policy.guards.paths import located, settled
+from nacre.policy.reading.paths import located, settled
 from nacre.syntax.script import Command, Script
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, SET, shown
+from nacre.syntax.word import CWD, HOME, UNKNOWN, shown
 
 __all__ = ("git_reach", "harmless_globals", "inside")
 
-_UNKNOWN = re.compile(f"[{HOLE}{SET}{FIELDS}{HOME}{CWD}]")
+_UNKNOWN = re.compile(f"[{UNKNOWN}{HOME}{CWD}]")
 _SHORTEST = len("--o")
 _HARMLESS = frozenset(
     {

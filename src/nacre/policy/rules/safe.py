@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from nacre.syntax.script import Command, Redirection
-from nacre.syntax.word import FIELDS, HOLE, SET, Word, shown
+from nacre.syntax.word import UNKNOWN, Word, shown
 
 __all__ = ("redirection_gap", "setting_gap", "steering_name")
 
@@ -43,7 +43,7 @@ _STEERING = re.compile(
 )
 _STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _NETWORK = ("/dev/tcp/", "/dev/udp/")
-_UNKNOWN = re.compile(f"[{HOLE}{SET}{FIELDS}]")
+_UNKNOWN = re.compile(f"[{UNKNOWN}]")
 
 
 def steering_name(name: str) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nacre.syntax.ansi import unescape
 from nacre.syntax.encodings import decoded, encoded, from_base32, from_base64, from_hex
-from nacre.syntax.word import HOLE
-from nacre.syntax.wrappers.inner import marked
+from nacre.syntax.word import HOLE, known
 from nacre.syntax.wrappers.sed import Substitution, substitutions
 
 __all__ = ("FILTERS",)
@@ -38,7 +37,7 @@ def _decoding(
     decode: Callable[[str], bytes], encode: Callable[[bytes], bytes], letters: str
 ) -> Filter:
     def run(arguments: Sequence[str], text: str) -> Sequence[str]:
-        if marked(text):
+        if not known(text):
             return ()
         given = {letter for each in arguments if each[:1] == "-" for letter in each[1:]}
         long = any(each.startswith("--d") for each in arguments)
@@ -51,7 +50,7 @@ def _decoding(
 
 def _xxd(arguments: Sequence[str], text: str) -> Sequence[str]:
     letters = "".join(each[1:] for each in arguments if each[:1] == "-")
-    if marked(text) or "r" not in letters:
+    if not known(text) or "r" not in letters:
         return ()
     if "p" in letters:
         return (decoded(from_hex("".join(text.split()))),)
@@ -60,13 +59,13 @@ def _xxd(arguments: Sequence[str], text: str) -> Sequence[str]:
 
 
 def _openssl(arguments: Sequence[str], text: str) -> Sequence[str]:
-    if "-d" in arguments and any("base64" in each for each in arguments) and not marked(text):
+    if "-d" in arguments and any("base64" in each for each in arguments) and known(text):
         return (decoded(from_base64("".join(text.split()))),)
     return ()
 
 
 def _unzipped(arguments: Sequence[str], text: str) -> Sequence[str]:
-    if any(each[:1] != "-" for each in arguments) or marked(text):
+    if any(each[:1] != "-" for each in arguments) or not known(text):
         return ()
     try:
         data = zlib.decompressobj(wbits=47).decompress(encoded(text), _LONGEST)
@@ -116,7 +115,7 @@ def _members(text: str) -> str:
 def _tr(arguments: Sequence[str], text: str) -> Sequence[str]:
     letters = {letter for each in arguments if each[:1] == "-" for letter in each[1:]}
     sets = [_members(each) for each in arguments if each[:1] != "-" or len(each) == 1]
-    if not sets or letters & {"c", "C"} or any(map(marked, arguments)):
+    if not sets or letters & {"c", "C"} or not all(map(known, arguments)):
         return ()
     if "d" in letters:
         return (text.translate(dict.fromkeys(map(ord, sets[0]))),)
@@ -145,7 +144,7 @@ def _sed(arguments: Sequence[str], text: str) -> Sequence[str]:
             edits = None
             break
     if edits is None:
-        return () if marked(text) else (text,)
+        return () if not known(text) else (text,)
     return ("\n".join(lines) + text[len(text.rstrip("\n")) :],)
 
 
@@ -171,7 +170,7 @@ def _cut(arguments: Sequence[str], text: str) -> Sequence[str]:
     """One range of characters, or of fields."""
     given = " ".join(arguments)
     found = _CUT.match(given)
-    if found is None or marked(given):
+    if found is None or not known(given):
         return (HOLE,)
     delimiter, letter, first, dash, last = found.groups()
     start = int(first or 1) - 1

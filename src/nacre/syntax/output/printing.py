@@ -5,8 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from nacre.syntax.ansi import unescape
-from nacre.syntax.word import FIELDS, HOLE
-from nacre.syntax.wrappers.inner import marked
+from nacre.syntax.word import FIELDS, HOLE, known
 
 __all__ = ("echoed", "printed")
 
@@ -48,7 +47,7 @@ def printed(arguments: Sequence[str]) -> str | None:
     """What bash's `printf` prints; nothing if it prints nothing, or its format is not known."""
     if arguments and arguments[0] == "--":
         arguments = arguments[1:]
-    if not arguments or arguments[0].startswith("-v") or marked(arguments[0]):
+    if not arguments or arguments[0].startswith("-v") or not known(arguments[0]):
         return None
     pieces = tuple(_pieces(arguments[0]))
     given = list(arguments[1:])
@@ -93,7 +92,7 @@ def _taking(found: re.Match[str]) -> _Taking:
         if exact == "*":
             exact = rest.pop(0) if rest else ""
         text = _converted(letter, rest.pop(0) if rest else "", flags)
-        if exact is not None and letter in "sb" and not marked(text):
+        if exact is not None and letter in "sb" and known(text):
             text = text[: _size(exact)]
         padded = text.ljust(wide) if "-" in flags else text.rjust(wide)
         return padded, len(arguments) - len(rest)
@@ -114,7 +113,7 @@ def _converted(letter: str, argument: str, flags: str) -> str:
         return shlex.quote(argument)
     if letter == "c":
         return argument[:1]
-    if marked(argument) or (number := _number(argument)) is None:
+    if not known(argument) or (number := _number(argument)) is None:
         return HOLE
     if letter in "diu":
         return str(number)

@@ -6,9 +6,9 @@ from math import prod
 
 from nacre.syntax.output.printing import echoed, printed
 from nacre.syntax.script import Command
-from nacre.syntax.word import HOLE, SET, Word, shown
+from nacre.syntax.word import HOLE, SET, Word, known, shown
 from nacre.syntax.wrappers.find import found_paths
-from nacre.syntax.wrappers.inner import joined, marked
+from nacre.syntax.wrappers.inner import joined
 
 __all__ = ("prints",)
 
@@ -129,7 +129,7 @@ def _folder(path: str) -> str:
     before, slash, _ = path.rstrip("/").rpartition("/")
     if slash:
         return before or "/"
-    return HOLE if marked(path) else "."
+    return HOLE if not known(path) else "."
 
 
 def _mktemp(command: Command, stdin: Word | None) -> Sequence[str]:

@@ -6,6 +6,7 @@ from itertools import groupby
 from nacre.syntax.ansi import unescape
 from nacre.syntax.parser.cursor import Cursor, NotBashError, new
 from nacre.syntax.tree import Arithmetic, Parameter, Part, Span, Substitution, Text
+from nacre.syntax.word import MARKS
 
 __all__ = ("Expansions", "joined")
 
@@ -54,7 +55,7 @@ class Expansions(Cursor):
         elif name := _NAME.match(self.text, self.pos):
             self.pos = name.end()
             parts.append(Parameter(name[0], quoted=quoted))
-        elif "\ud800" <= char <= "\ud8ff":
+        elif char and char in MARKS:
             # Code that is known only in part: a name, or what begins with one.
             self.pos += 1
             parts.append(Parameter("", "?", quoted=quoted))

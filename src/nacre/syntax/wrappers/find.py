@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nacre.syntax.script import ViaKind
-from nacre.syntax.word import HOLE, QUERY, STAR, Word
-from nacre.syntax.wrappers.inner import Inner, Invocation, derived, marked
+from nacre.syntax.word import HOLE, QUERY, STAR, Word, known
+from nacre.syntax.wrappers.inner import Inner, Invocation, derived
 from nacre.syntax.wrappers.options import Unknown, options, readings
 from nacre.syntax.wrappers.prefix import names
 
@@ -210,6 +210,6 @@ def _fd_paths(words: tuple[Word, ...]) -> tuple[str, ...]:
     if pattern and (simple := _SIMPLE.match(pattern)):
         return (f"{HOLE}/{simple[1].replace(chr(92), '')}",)
     extension = reading.value(_EXTENSION)
-    if extension and not any(marked(each) for each in extension.templates):
+    if extension and not any(not known(each) for each in extension.templates):
         return tuple(f"{HOLE}/{STAR}.{each}" for each in extension.templates)
     return (HOLE,)

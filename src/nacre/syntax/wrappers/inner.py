@@ -1,6 +1,5 @@
 """A command that another command runs, and the words it is made of."""
 
-import re
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from nacre.syntax.script import Via, ViaKind
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR, Word, shown
+from nacre.syntax.word import HOLE, Word, shown
 
 __all__ = (
     "Inner",
@@ -18,12 +17,10 @@ __all__ = (
     "changed",
     "derived",
     "joined",
-    "marked",
     "quoted",
     "restored",
 )
 
-_MARK = re.compile(f"[{HOLE}{SET}{FIELDS}{STAR}{QUERY}{HOME}{CWD}]")
 # More possible texts than these are as good as unknown.
 _MOST_TEXTS = 24
 
@@ -61,11 +58,6 @@ class Invocation(NamedTuple):
 
 
 Reader = Callable[[Invocation], Iterable[Inner]]
-
-
-def marked(template: str) -> bool:
-    """Whether some of a template is not known."""
-    return _MARK.search(template) is not None
 
 
 def derived(word: Word, *templates: str) -> Word:

@@ -176,7 +176,6 @@ _CALL = re.compile(
     r"|qx|%x|`|\|",
     re.IGNORECASE,
 )
-_VERSION = re.compile(r"[-.\d]+$")
 
 
 def language_of(name: str) -> str | None:
@@ -186,7 +185,7 @@ def language_of(name: str) -> str | None:
 
 
 def _interpreter(name: str) -> _Interpreter | None:
-    return _BY_NAME.get(name) or _BY_NAME.get(_VERSION.sub("", name))
+    return _BY_NAME.get(name) or _BY_NAME.get(name.rstrip("-.0123456789"))
 
 
 def interpreted(command: Command, stdin: Word | None = None) -> str | None:

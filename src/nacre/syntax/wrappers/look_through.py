@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from nacre.syntax.output.produced import prints
 from nacre.syntax.script import Command, Via, ViaKind
-from nacre.syntax.word import FIELDS, HOLE, QUERY, STAR, Word
+from nacre.syntax.word import FIELDS, HOLE, QUERY, STAR, Word, known
 from nacre.syntax.wrappers.callouts import CALLOUTS
 from nacre.syntax.wrappers.fanout import FANOUTS
 from nacre.syntax.wrappers.git import git
-from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived, marked
+from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
 from nacre.syntax.wrappers.interpreters import INTERPRETERS
 from nacre.syntax.wrappers.prefixes import PREFIXES
 from nacre.syntax.wrappers.remotes import REMOTES
@@ -124,7 +124,7 @@ def _names(program: Word) -> Iterator[str]:
             yield from _globbed(name)
         elif name[-1:].isdecimal():
             yield from _versioned(name)
-        elif marked(name):
+        elif not known(name):
             # What is not known of it may be nothing.
             if (rest := name.replace(HOLE, "").replace(FIELDS, "")) in _READERS:
                 yield rest
@@ -132,7 +132,7 @@ def _names(program: Word) -> Iterator[str]:
 
 
 def _is_relative(template: str) -> bool:
-    return "/" in template and template[0] != "/" and not marked(template)
+    return "/" in template and template[0] != "/" and known(template)
 
 
 def _versioned(name: str) -> Iterator[str]:

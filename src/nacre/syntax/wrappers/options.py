@@ -12,8 +12,8 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from nacre.syntax.word import FIELDS, Word
-from nacre.syntax.wrappers.inner import derived, marked
+from nacre.syntax.word import FIELDS, Word, known
+from nacre.syntax.wrappers.inner import derived
 
 __all__ = ("Option", "Options", "Reading", "Unknown", "options", "readings")
 
@@ -262,4 +262,4 @@ def _named_options(word: Word) -> bool:
 
 
 def _unsure(word: Word) -> bool:
-    return any(marked(each) for each in word.templates)
+    return any(not known(each) for each in word.templates)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from nacre.syntax.encodings import decoded, from_base64, from_hex
-from nacre.syntax.word import HOLE, HOME
-from nacre.syntax.wrappers.inner import marked
+from nacre.syntax.word import HOLE, HOME, known
 from nacre.syntax.wrappers.literals import Kind, Token, tokens
 
 __all__ = ("Program",)
@@ -182,7 +181,7 @@ class Program:
             return HOME + text[1:] if expands else text
         if name in _DECODERS and self._first(inside) is not None:
             text = self.value(self._split(inside)[0], depth + 1)
-            return HOLE if marked(text) else decoded(_DECODERS[name](text))
+            return HOLE if not known(text) else decoded(_DECODERS[name](text))
         seen |= {self.tokens[at].text for at in inside[:4]}
         return HOME if seen & _HOMES else HOLE
 

@@ -6,12 +6,12 @@ starts with `/`, with `HOME` or `CWD`, or with a mark for something unknown;
 """
 
 from nacre.syntax.script import Command, Surroundings
-from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR, Word
+from nacre.syntax.word import CWD, HOME, QUERY, STAR, UNKNOWN, Word
 
 __all__ = ("could_be", "located", "normal", "places", "settled")
 
-_UNKNOWN = frozenset({HOLE, SET, FIELDS})
-_STARTS = frozenset({"/", HOME, CWD, HOLE, SET, FIELDS})
+_UNKNOWN = frozenset(UNKNOWN)
+_STARTS = frozenset({"/", HOME, CWD, *UNKNOWN})
 
 
 def normal(path: str) -> str:
