@@ -43,9 +43,10 @@ def read_text(path: Path) -> str | None:
         if isinstance(error, PermissionError) and not os.path.lexists(path):
             return None
         raise ConfigError(f"{path}: cannot be read: {_reason(error)}") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise ConfigError(f"{path}: is no file; put a file of settings there, or nothing")
     with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise ConfigError(f"{path}: is no file; put a file of settings there, or nothing")
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise ConfigError(f"{path}: is larger than {_MOST_BYTES:,} bytes; make it shorter")

@@ -16,6 +16,7 @@ from nacre.syntax.walk import Walk
 __all__ = ("read",)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CARRIAGE = "; it has carriage returns, which bash takes for letters"
 _NUL = "it holds a NUL character, which bash cannot be given"
 _NO_CHARACTER = "it holds what is no character, which bash cannot be given"
 
@@ -36,6 +37,8 @@ def read(text: str, surroundings: Surroundings | None = None) -> Script:
         over_budget, error = True, error or f"its reading failed: {failure!r}"
     if not error:
         error, over_budget = walk.flaw, over_budget or walk.over_budget
+    if error and "\r" in text:
+        error += _CARRIAGE
     guessed = _guessed(clean, parsed.end, walk) if error else ()
     return Script(
         text=text,
