@@ -19,7 +19,8 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## a short tour, with what a model would see
 	@$(BIN)/python docs/demo.py
 
-test: lint types architecture tests user-tests  ## everything that must hold
+test: lint types architecture  ## everything that must hold
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests user-tests
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -35,7 +36,7 @@ architecture: $(READY)
 tests: $(READY)
 	$(BIN)/python -m pytest
 
-user-tests: $(READY)  ## when root: the process tests again, as an ordinary user
+user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py
 
 oracle: $(READY)  ## many scripts run where they do no harm, against their readings

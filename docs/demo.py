@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from nacre import Bash, Reply, ToolContext
 
@@ -18,7 +19,8 @@ _SHOWN_LINES = 8
 _PATIENCE_SECONDS = 2.0
 
 _BUILD = 'for i in $(seq 1 100); do echo "building $i of 100"; sleep 0.2; done'
-_DAEMON = 'setsid sleep 3600 & echo "daemon $! left the session and stays"'
+_DAEMON = ("sleep", f"3600.{os.getpid()}")  # no other process has these words
+_STARTS_DAEMON = f"setsid {' '.join(_DAEMON)} & echo 'a daemon left the session and stays'"
 
 
 class Tour:
@@ -26,7 +28,7 @@ class Tour:
 
     def __init__(self, tool: Bash, workspace: Path) -> None:
         self._tool = tool
-        self._context = ToolContext(working_dir=workspace)
+        self._workspace = workspace
         self._chapters = 0
 
     def chapter(self, title: str) -> None:
@@ -34,10 +36,11 @@ class Tour:
         self._chapters += 1
         print(f"\n{_painted(f'{self._chapters}. {title}', _BOLD)}\n")
 
-    def call(self, name: str, **arguments: object) -> Reply:
+    def call(self, name: str, *, start_in: Path | None = None, **arguments: object) -> Reply:
         """Make a call and show it, with the reply as a model reads it."""
         print(f"  {_painted('call ', _GREY)} {_painted(name, _CYAN)} {json.dumps(arguments)}")
-        reply = self._tool.call_sync(name, arguments, self._context)
+        context = ToolContext(working_dir=start_in or self._workspace)
+        reply = self._tool.call_sync(name, arguments, context)
         for line in _shortened(reply.text.splitlines()):
             print(f"  {_painted('reply', _GREY)} {line}")
         return reply
@@ -50,16 +53,20 @@ class Tour:
 def main() -> None:
     """Give the tour."""
     with tempfile.TemporaryDirectory(prefix="nacre-demo-") as folder:
-        workspace = Path(folder, "workspace")
+        workspace, outside = Path(folder, "workspace"), Path(folder, "outside")
         workspace.mkdir()
+        outside.mkdir()
         with Bash(workspace=workspace, state=Path(folder, "state")) as tool:
-            _walk(Tour(tool, workspace))
+            _walk(Tour(tool, workspace), outside)
     print()
 
 
-def _walk(tour: Tour) -> None:
+def _walk(tour: Tour, outside: Path) -> None:
     tour.chapter("A script, and one that fails")
-    tour.call("Bash", command="echo to stdout; echo to stderr >&2")
+    reply = tour.call("Bash", command="echo to stdout; echo to stderr >&2")
+    if _detail(reply, "outcome") == "unstarted":
+        tour.remark("nothing runs without what holds it; `nacre doctor` says what to do")
+        return
     reply = tour.call("Bash", command="ls no-such-file")
     tour.remark(f"the host reads details: exit_code is {_detail(reply, 'exit_code')}")
 
@@ -67,6 +74,15 @@ def _walk(tour: Tour) -> None:
     reply = tour.call("Bash", command="touch begun; echo . | xargs git add")
     tour.remark(f"{_detail(reply, 'rule')}: it was read before it ran, and did not begin")
     tour.call("Bash", command="echo 'never git add .' >note; ls")
+
+    tour.chapter("A script that writes outside its workspace, and one that wants the network")
+    diary = outside / "diary"
+    diary.write_text("dear diary", "utf-8")
+    reply = tour.call("Bash", command="echo hello > diary", start_in=outside)
+    layers = _enforced(reply, "write")
+    tour.remark(f"the kernel stopped it ({layers}); the file says: {diary.read_text('utf-8')}")
+    reply = tour.call("Bash", command="git ls-remote https://example.com/app.git")
+    tour.remark(f"there is no way out for it ({_enforced(reply, 'tcp')})")
 
     tour.chapter("A script that takes too long becomes a job")
     reply = tour.call("Bash", command=_BUILD, timeout=1)
@@ -82,14 +98,34 @@ def _walk(tour: Tour) -> None:
     tour.remark(f"{len(reply.text):,} characters shown, {spill.stat().st_size:,} bytes in the file")
 
     tour.chapter("A script that leaves a daemon behind")
-    reply = tour.call("Bash", command=_DAEMON)
-    pid = int(reply.text.split()[1])
-    tour.remark(f"process {pid} {'is gone' if _is_gone(pid) else 'is STILL ALIVE'}")
+    tour.call("Bash", command=_STARTS_DAEMON)
+    tour.remark(f"`{' '.join(_DAEMON)}` {'is gone' if _are_gone(_DAEMON) else 'is STILL ALIVE'}")
 
 
 def _detail(reply: Reply, key: str) -> object:
     details: Mapping[str, object] = reply.details or {}
     return details.get(key)
+
+
+def _enforced(reply: Reply, protection: str) -> str:
+    layers = cast("Mapping[str, str]", _detail(reply, "enforced"))
+    return layers.get(protection, "none")
+
+
+def _are_gone(words: tuple[str, ...]) -> bool:
+    """Whether all processes with these words have ended, or do so within two seconds.
+
+    A number that a script knows is another one outside its namespace.
+    """
+    return all(_is_gone(int(entry)) for entry in os.listdir("/proc") if _says(entry, words))
+
+
+def _says(entry: str, words: tuple[str, ...]) -> bool:
+    try:
+        said = Path("/proc", entry, "cmdline").read_bytes()
+    except OSError:
+        return False
+    return entry.isdecimal() and said == b"".join(word.encode() + b"\0" for word in words)
 
 
 def _is_gone(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""Run the tests of processes and files once more as an ordinary user, when we are root.
+"""Run the tests of processes, files and sandboxes once more as an ordinary user, when we are root.
 
 Root is held to fewer limits than anybody else: it may raise hard limits, write
 to any folder and start any number of processes. What holds for root alone holds
@@ -15,6 +15,7 @@ from pathlib import Path
 USER = 61234
 ROOT = Path(__file__).parents[1]
 TESTS = (
+    "attacks",
     "capture",
     "cli/test_run.py",
     "cli/test_jobs.py",
@@ -22,11 +23,16 @@ TESTS = (
     "contract",
     "engine",
     "process",
+    "sandbox",
     "soak",
 )
 # Not root's own Python: its home is closed to others.
 PYTHON = "/usr/bin/python3"
-REQUIRED = "user-tests" in os.environ.get("NACRE_REQUIRE", "").split(",")
+_REQUIRED = os.environ.get("NACRE_REQUIRE", "").split(",")
+REQUIRED = "user-tests" in _REQUIRED
+_PLACES = ("/srv", "/opt")
+# What the host must have for the ordinary user as well.
+FOR_USER = ["ordinary-user", *(each for each in _REQUIRED if each == "bubblewrap")]
 
 
 def main() -> int:
@@ -36,7 +42,7 @@ def main() -> int:
         return _say(
             f"skipped: {PYTHON} cannot make a virtual environment with Python 3.11", missing=True
         )
-    with tempfile.TemporaryDirectory(prefix="nacre-user-") as name:
+    with tempfile.TemporaryDirectory(prefix="nacre-user-", dir=_place()) as name:
         folder = Path(name)
         folder.chmod(0o755)
         _install(folder)
@@ -57,7 +63,7 @@ def main() -> int:
                 "LANG": "C.UTF-8",
                 "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
                 "PYTHONDONTWRITEBYTECODE": "1",
-                "NACRE_REQUIRE": "ordinary-user",
+                "NACRE_REQUIRE": ",".join(FOR_USER),
             },
         )  # fmt: skip
     return done.returncode
@@ -68,6 +74,11 @@ def _usable(python: str) -> bool:
     return (
         Path(python).exists() and subprocess.run([python, "-c", code], check=False).returncode == 0
     )
+
+
+def _place() -> str | None:
+    """Where no private folder for temporary files hides what mounts must hold, if there is one."""
+    return next((place for place in _PLACES if os.access(place, os.W_OK | os.X_OK)), None)
 
 
 def _install(folder: Path) -> None:

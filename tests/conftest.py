@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import AsyncGenerator, Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nacre import Bash
+from nacre.sandbox.probe import probe_bwrap
 from oracle import namespace
 
 # A clock is no law: a fresh clone builds hypothesis' tables during its first example.
@@ -26,10 +28,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
 
 
+@cache
+def _no_bubblewrap() -> str | None:
+    return probe_bwrap(())[1] or None
+
+
 _LACKS: dict[str, Callable[[], str | None]] = {
     "root": lambda: None if os.getuid() == 0 else "the tests are not run as root",
     "ordinary-user": lambda: None if os.getuid() else "the tests are run as root",
     "namespace": namespace.lack,
+    "bubblewrap": _no_bubblewrap,
 }
 
 

@@ -21,7 +21,7 @@ def _outcome(reply: Reply) -> object:
     ("settings", "sentence"),
     [
         ({"dialect": "klingon"}, "dialect 'klingon' is not known"),
-        ({"sandbox": "landlock"}, "sandbox 'landlock' is not known"),
+        ({"sandbox": "tank"}, "sandbox='tank' is not known; use one of 'auto'"),
         (
             {"on_timeout": "explode"},
             "on_timeout='explode' is not known; use 'kill' or 'background'",
@@ -53,15 +53,17 @@ def test_no_parser_is_imported_before_the_first_script(state: Path) -> None:
     assert [name for name in done.stdout.split() if name.startswith(heavy)] == []
 
 
-async def test_a_foreground_call_makes_no_file(tool: Bash, state: Path) -> None:
-    await tool.call("Bash", {"command": "seq 1000"})
-    assert not state.exists()
+async def test_a_foreground_call_leaves_no_file(state: Path, workspace: Path) -> None:
+    async with Bash(workspace=workspace, state=state) as tool:
+        await tool.call("Bash", {"command": "seq 1000 > $TMPDIR/file"})
+    assert [path for path in state.rglob("*") if path.is_file()] == []
 
 
 def test_specs_name_the_working_directory(state: Path) -> None:
     with Bash(state=state) as tool:
         first, *_ = tool.specs(ToolContext(working_dir="/somewhere"))
-    assert str(first["description"]).endswith("Scripts start in /somewhere.")
+    assert "Scripts start in /somewhere." in str(first["description"])
+    assert "Only /somewhere can be written" in str(first["description"])
 
 
 @pytest.mark.parametrize("arguments", [None, "ls", ["ls"], 3, True])

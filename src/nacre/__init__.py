@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nacre.errors import JobNotFoundError as JobNotFoundError
     from nacre.errors import NacreError as NacreError
     from nacre.errors import RuleError as RuleError
+    from nacre.errors import SandboxError as SandboxError
     from nacre.errors import StateError as StateError
     from nacre.errors import WardenError as WardenError
     from nacre.model.reply import Reply as Reply
@@ -29,6 +30,7 @@ __all__ = (
     "NacreError",
     "Reply",
     "RuleError",
+    "SandboxError",
     "StateError",
     "ToolContext",
     "WardenError",

@@ -6,6 +6,7 @@ for wrongly is one of these. A message names the value and says what to do.
 * NacreError
   + ConfigError         a setting cannot be used as written
     - RuleError         a permission rule cannot, or contradicts its own examples
+  + SandboxError        what a confinement asks for cannot be enforced here
   + CallError           the agent's arguments do not fit the dialect
   + JobNotFoundError    no such job in this conversation
   + StateError          the state directory cannot hold what it must
@@ -18,6 +19,7 @@ __all__ = (
     "JobNotFoundError",
     "NacreError",
     "RuleError",
+    "SandboxError",
     "StateError",
     "WardenError",
 )
@@ -33,6 +35,10 @@ class ConfigError(NacreError):
 
 class RuleError(ConfigError):
     """A permission rule cannot be used as written, or contradicts its own examples."""
+
+
+class SandboxError(NacreError):
+    """What a confinement asks for cannot be enforced here; nothing was run."""
 
 
 class CallError(NacreError):

@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import current_token
 
+from nacre.config.confinement import Confinements
 from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
 from nacre.config.rules import Rules
@@ -21,11 +22,12 @@ from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Engine, Occasion
 from nacre.errors import CallError, ConfigError, NacreError
 from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
-from nacre.model.confinement import Environment
+from nacre.model.confinement import Confinement, Environment
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 from nacre.process.cancel import CancelToken
-from nacre.process.environ import environ_of
+from nacre.process.environ import environ_of, scrubbed
+from nacre.render.redaction import Redaction
 
 __all__ = ("Bash", "ToolContext")
 
@@ -39,11 +41,13 @@ class ToolContext:
     """Everything a call needs to know that is not in its arguments.
 
     Cursors and jobs belong to a `conversation`; without one, to a common one.
+    `confinement` is the name of a confinement that holds for this call only.
     """
 
     working_dir: str | os.PathLike[str]
     cancel: CancelToken | None = None
     conversation: str | None = None
+    confinement: str | None = None
 
 
 class Bash:
@@ -59,6 +63,12 @@ class Bash:
     time in seconds that a script gets when the agent names none, `math.inf` for
     no limit. `jobs` is "owned", to end with this tool, or "detached", to survive it.
 
+    What scripts may touch follows from `workspace` (where none is given, the working
+    directory of a call's context), `confinement` and `network`, with `write`, `deny_read`
+    and `protect` added; a working directory that the agent names adds nothing. `limits`
+    are words such as "memory=32G" or "processes=none". What
+    `sandbox` cannot enforce here is refused when the first script comes.
+
     Raises:
         ConfigError: If a setting cannot be used as given.
     """
@@ -69,6 +79,12 @@ class Bash:
         dialect: str | None = "nacre",
         workspace: str | os.PathLike[str] | None = None,
         sandbox: str | None = None,
+        confinement: str | None = None,
+        network: str | None = None,
+        write: Sequence[str | os.PathLike[str]] = (),
+        deny_read: Sequence[str | os.PathLike[str]] = (),
+        protect: Sequence[str | os.PathLike[str]] = (),
+        limits: Sequence[str] = (),
         rules: Rules | Sequence[Rules] | None = None,
         timeout: float | None = None,
         on_timeout: str | None = None,
@@ -79,9 +95,16 @@ class Bash:
         if jobs not in _JOBS:
             raise ConfigError(f"jobs={jobs!r} is not known; use 'owned' or 'detached'")
         self._workspace = _folder(workspace)
+        self._given_workspace = workspace is not None
         given = {
             "dialect": dialect,
             "sandbox": sandbox,
+            "confinement": confinement,
+            "network": network,
+            "write": tuple(write) or None,
+            "deny_read": tuple(deny_read) or None,
+            "protect": tuple(protect) or None,
+            "limits": tuple(limits) or None,
             "timeout": timeout,
             "on_timeout": on_timeout,
             "pass_env": tuple(pass_env) or None,
@@ -92,30 +115,41 @@ class Bash:
         posture = self._dialect.posture
         self._on_timeout = OnTimeout(config.text("on_timeout") or posture.on_timeout)
         self._timeout = _timeout(config.number("timeout"))
+        self._redacts = posture.redacts
         self._environment = Environment(
             inherit=posture.environment.inherit,
             passed=config.names("pass_env"),
             fixed=posture.environment.fixed,
         )
+        self._sandbox = config.text("sandbox") or posture.sandbox
+        self._confinements = Confinements(
+            config, usual=posture.confinement, network=posture.network, home=_home()
+        )
         self._engine: Engine = assemble(
             Settings(
                 state=state_folder(config),
-                sandbox=config.text("sandbox") or posture.sandbox,
+                sandbox=self._sandbox,
+                workspace=self._workspace,
                 detached=jobs == "detached",
             ),
             ScriptChecker(config.dialect, config.layers),
         )
 
     def specs(self, context: ToolContext | None = None) -> list[dict[str, object]]:
-        """The tool definitions, as a host would send them to a model."""
+        """The tool definitions, as a host would send them to a model.
+
+        Raises:
+            ConfigError: If there is no confinement of the context's name.
+        """
         cwd = Path(context.working_dir) if context else None
+        confinement = self._confinement(context) if context else None
         return [
             {
                 "name": spec.name,
                 "description": spec.description,
                 "input_schema": dict(spec.input_schema),
             }
-            for spec in self._dialect.specs(cwd)
+            for spec in self._dialect.specs(cwd, confinement)
         ]
 
     async def call(
@@ -137,11 +171,15 @@ class Bash:
         """
         if self._engine.closed:
             raise ConfigError("this tool was closed; make another")
+        redaction = Redaction(self._secrets, on_output) if self._redacts else None
         try:
             call = self._parse(tool, arguments)
-            result = await self._carry_out(call, self._occasion(context, on_output))
+            listener = redaction.listener if redaction else on_output
+            result = await self._carry_out(call, self._occasion(context, listener))
         except NacreError as error:
             return self._dialect.refuse(tool, error)
+        if redaction and isinstance(result, Result):
+            result = redaction.result(result)
         return self._dialect.render(call, result)
 
     def call_sync(
@@ -196,6 +234,21 @@ class Bash:
             return replace(call, timeout=self._timeout)
         return call
 
+    def _confinement(self, context: ToolContext | None) -> Confinement:
+        """What confines a call: a working directory the host names may be seen, or written."""
+        if context is None:
+            return self._confinements.named(None, self._workspace)
+        folder = Path(os.path.normpath(self._workspace / context.working_dir))
+        if not self._given_workspace:
+            return self._confinements.named(context.confinement, folder)
+        outside = None if folder.is_relative_to(self._workspace) else folder
+        return self._confinements.named(context.confinement, self._workspace, outside)
+
+    def _stand_in(self, context: ToolContext | None) -> str | None:
+        """What holds a call to a confinement that is named for it, where nothing does usually."""
+        confines = context and context.confinement not in {None, "open"}
+        return "auto" if confines and self._sandbox == "none" else None
+
     def _occasion(
         self, context: ToolContext | None, listener: Callable[[bytes], None] | None
     ) -> Occasion:
@@ -205,9 +258,15 @@ class Bash:
             # A name is stored and compared as text, whatever characters it is made of.
             conversation=conversation.encode("utf-8", "backslashreplace").decode(),
             environ=environ_of(self._environment, os.environ),
+            confinement=self._confinement(context),
+            sandbox=self._stand_in(context),
+            cleared=not self._environment.inherit,
             cancel=context.cancel if context else None,
             listener=listener,
         )
+
+    def _secrets(self) -> Mapping[str, str]:
+        return scrubbed(self._environment, os.environ)
 
     async def _carry_out(self, call: Call, occasion: Occasion) -> Result | JobList:
         match call:
@@ -226,6 +285,11 @@ def _folder(given: str | os.PathLike[str] | None) -> Path:
         return Path(given or ".").absolute()
     except FileNotFoundError:
         raise ConfigError("the current directory is gone; give workspace=...") from None
+
+
+def _home() -> str | None:
+    home = os.path.expanduser("~")
+    return home if os.path.isabs(home) else None
 
 
 def _in_event_loop() -> bool:

@@ -11,6 +11,9 @@ import pytest
 FIELDS = {"name", "work", "measured", "bar", "holds", "note", "scale"}
 ROWS = {
     "cold": ["cold"],
+    "landlock": ["landlock"],
+    "bubblewrap": ["bubblewrap"],
+    "tree": ["tree"],
     "flood": ["flood", "flood memory"],
     "lines": ["lines memory", "lines tail"],
     "jobs": ["jobs", "jobs memory", "jobs threads", "jobs warden"],
@@ -108,7 +111,7 @@ def test_an_unknown_benchmark_is_refused_in_one_sentence(tmp_path: Path) -> None
 
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert "'warm' is not one of 'cold', 'flood'," in done.stderr
+    assert "'warm' is not one of 'cold', 'landlock'," in done.stderr
 
 
 def test_a_benchmark_that_cannot_run_says_why_even_when_quick(tmp_path: Path) -> None:

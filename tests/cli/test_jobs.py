@@ -9,8 +9,8 @@ from hosts import finish, nacre, start_host
 from processes import gone_blocking, tag
 
 
-def _start(state: Path, script: str) -> str:
-    done = nacre("run", "--background", "--", script, state=state)
+def _start(state: Path, script: str, *flags: str) -> str:
+    done = nacre("run", "--background", *flags, "--", script, state=state)
     assert (done.code, done.err) == (0, "")
     return done.out.strip()
 
@@ -27,7 +27,8 @@ def _wait_ended(state: Path, job_id: str) -> dict[str, object]:
 
 def test_a_background_run_is_listed_followed_and_has_its_true_exit_code(state: Path) -> None:
     gate = state.parent / "gate"
-    job = _start(state, f"echo one; until [ -e {gate} ]; do sleep 0.01; done; echo two; exit 4")
+    waits = f"echo one; until [ -e {gate} ]; do sleep 0.01; done; echo two; exit 4"
+    job = _start(state, waits, "--workspace", str(state.parent))
     assert _job(state, job)["state"] == "running"
     gate.touch()
     assert nacre("logs", "-f", job[:4], state=state).out == (

@@ -32,7 +32,11 @@ def test_several_words_are_one_command(state: Path) -> None:
         (["--timeout", "0.3", "--", "sleep 60"], 124, "nacre: timed out after 0.3 s"),
         (["--", "kill -9 $$"], 137, "nacre: ended by signal 9 (SIGKILL)"),
         (["--cwd", "/no/such", "--", "true"], 125, "nacre: not started: the working directory"),
-        (["--sandbox", "tank", "--", "true"], 125, "nacre: sandbox 'tank' is not known"),
+        (
+            ["--sandbox", "tank", "--", "true"],
+            125,
+            "nacre: sandbox='tank' is not known; use one of 'auto'",
+        ),
         (["--dialect", "x", "--", "true"], 125, "nacre: dialect 'x' is not known"),
         (["--timeout", "-1", "--", "true"], 125, "nacre: timeout=-1.0 cannot be used"),
         (["--bogus", "--", "true"], 125, "nacre: No such option"),
@@ -105,7 +109,7 @@ def test_a_settings_file_that_cannot_be_used_is_one_sentence(state: Path, worksp
 
 
 def test_a_command_that_is_none_is_unknown(state: Path) -> None:
-    for command in ("call", "mcp", "doctor", "nonsense"):
+    for command in ("call", "mcp", "nonsense"):
         done = nacre(command, state=state)
         assert (done.code, done.out) == (2, "")
         assert done.err == f"nacre: No such command '{command}'; see 'nacre --help'\n"
@@ -115,7 +119,7 @@ def test_json_is_the_reply(state: Path) -> None:
     done = nacre("run", "--json", "--", "echo hi; exit 2", state=state)
     reply = json.loads(done.out)
     assert (done.code, reply["text"], reply["is_error"]) == (2, "hi\n[exit code 2]", True)
-    assert reply["details"]["enforced"] == {}
+    assert reply["details"]["enforced"]["environment"] == "cleared"
 
 
 def test_a_spill_named_in_json_is_there_afterwards(state: Path) -> None:

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from platformdirs import user_config_path
 
+from nacre import Bash, ToolContext
+from nacre.config.confinement import Confinements
 from nacre.config.files import read_text, user_file
 from nacre.config.found import Config
 from nacre.config.layers import gather
 from nacre.config.state import state_folder
 from nacre.errors import ConfigError, RuleError
+from nacre.model.confinement import Network
 from nacre.model.verdict import Decision
 from nacre.policy.policy import Policy
 from nacre.syntax.read import read
@@ -79,9 +82,15 @@ def test_a_later_place_wins(
         ("timeout = 200", "timeout = 150", "project"),
         ("", "on_timeout = 'kill'", "project"),
         ("on_timeout = 'kill'", "on_timeout = 'background'", "user"),
-        ("", "sandbox = 'landlock'", "project"),
+        ("", "sandbox = 'bubblewrap'", "project"),
+        ("sandbox = 'auto'", "sandbox = 'landlock'", "user"),
         ("sandbox = 'none'", "sandbox = 'landlock'", "project"),
         ("sandbox = 'container'", "sandbox = 'landlock'", "user"),
+        ("", "confinement = 'read-only'", "project"),
+        ("confinement = 'open'", "confinement = 'read-only'", "project"),
+        ("confinement = 'read-only'", "confinement = 'workspace'", "user"),
+        ("", "network = 'deny'", "project"),
+        ("network = 'inherit'", "network = 'deny'", "project"),
     ],
 )
 def test_a_projects_file_only_tightens(
@@ -97,7 +106,15 @@ def test_a_projects_file_only_tightens(
 
 @pytest.mark.parametrize(
     "line",
-    ["pass_env = ['TOKEN']", "state = '/tmp/x'", "dialect = 'yoi'", "sandbox = 'none'"],
+    [
+        "pass_env = ['TOKEN']",
+        "state = '/tmp/x'",
+        "dialect = 'yoi'",
+        "sandbox = 'none'",
+        "confinement = 'open'",
+        "network = 'inherit'",
+        "write = ['/var/x']",
+    ],
 )
 def test_a_projects_file_may_not_loosen(workspace: Path, project: Write, line: str) -> None:
     path = project(f"timeout = 5\n  {line}\n")
@@ -123,9 +140,18 @@ def test_a_users_file_may_say_everything(user: Write, workspace: Path) -> None:
         ("timeout = nan", ":1:1", "timeout = nan cannot be used"),
         ("\non_timeout = 'x'", ":2:1", "on_timeout = 'x' is not known; use 'kill' or 'background'"),
         ("dialect = ''", ":1:1", "dialect = '' cannot be used"),
+        ("confinement = 'none'", ":1:1", "is not known; use 'read-only' or 'workspace' or 'open'"),
+        ("network = true", ":1:1", "network = True is not known; use 'deny' or 'inherit'"),
+        ("write = [1]", ":1:1", 'cannot be used; give a list of paths, as in ["a", "/b"]'),
+        ("deny_read = ['']", ":1:1", "cannot be used; give a list of paths"),
+        ("protect = 3", ":1:1", "cannot be used; give a list of paths"),
         ("pass_env = [1]", ":1:1", "cannot be used; give a list of names"),
         ("time_out = 3", ":1:1", "there is no setting 'time_out'; did you mean 'timeout'"),
-        ("zebra = 3", ":1:1", "there is no setting 'zebra'; the settings are dialect, on_timeout"),
+        (
+            "zebra = 3",
+            ":1:1",
+            "there is no setting 'zebra'; the settings are confinement, deny_read",
+        ),
         ("[timeout]", ":1:1", "cannot be used"),
         ("timeout = ", ":1:11", "not TOML"),
         ("timeout = 3\nx = [", ":2:6", "not TOML"),
@@ -150,6 +176,11 @@ def test_what_is_wrong_is_told_with_its_place(
         ("NACRE_SANDBOX", "none", "sandbox", "none"),
         ("NACRE_PASS_ENV", "A,B C", "pass_env", ("A", "B", "C")),
         ("NACRE_STATE", "/somewhere", "state", "/somewhere"),
+        ("NACRE_CONFINEMENT", "read-only", "confinement", "read-only"),
+        ("NACRE_NETWORK", "inherit", "network", "inherit"),
+        ("NACRE_WRITE", "a:/b c", "write", ("a", "/b c")),
+        ("NACRE_DENY_READ", "/a:", "deny_read", ("/a",)),
+        ("NACRE_PROTECT", "memo", "protect", ("memo",)),
     ],
 )
 def test_each_setting_has_a_variable(
@@ -312,3 +343,70 @@ def test_a_projects_file_cannot_give_scripts_more_time_than_they_have(
 
     assert "timeout" not in config.found
     assert [name for name, _ in config.aside] == ["timeout"]
+
+
+@pytest.mark.parametrize("name", ["deny_read", "protect"])
+def test_what_is_denied_or_protected_anywhere_counts(
+    user: Write, project: Write, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    own = user(f"{name} = ['mine', '/both']\n").parent
+    workspace = project(f"{name} = ['theirs', '/both']\n").parent
+    monkeypatch.setenv(f"NACRE_{name.upper()}", "/variable")
+    found = gather(workspace, {name: ("/given", "/both")}).found[name]
+    assert found.value == (
+        f"{own}/mine",
+        "/both",
+        f"{workspace}/theirs",
+        "/variable",
+        "/given",
+    )
+    assert [each.partition(" ")[0] for each in found.source.split(", ")] == [
+        "user",
+        "project",
+        f"NACRE_{name.upper()}",
+        "given",
+    ]
+
+
+def test_of_what_is_writable_the_last_place_counts(
+    user: Write, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = user("write = ['mine', '~/there']\n").parent
+    assert gather(workspace).names("write") == (f"{own}/mine", os.path.expanduser("~/there"))
+    monkeypatch.setenv("NACRE_WRITE", "/variable")
+    assert gather(workspace).names("write") == ("/variable",)
+    assert gather(workspace, {"write": (workspace / "x",)}).names("write") == (f"{workspace}/x",)
+
+
+def test_an_empty_list_of_a_project_takes_nothing_away(user: Write, project: Write) -> None:
+    own = user("deny_read = ['mine']\nprotect = ['mine']\n").parent
+    config = gather(project("deny_read = []\nprotect = []\n").parent)
+    assert config.names("deny_read") == config.names("protect") == (f"{own}/mine",)
+    assert [name for name, _ in config.aside] == ["deny_read", "protect"]
+
+
+def test_a_confinement_is_made_of_settings(user: Write, workspace: Path) -> None:
+    user("network = 'inherit'\nprotect = ['/srv/memo']\n")
+    config = gather(workspace, {"write": ("../more", "in"), "deny_read": ("key", "/srv/key")})
+    made = Confinements(config, usual="workspace", network=Network.DENY, home=None)
+    usual = made.named(None, workspace)
+    real = Path(os.path.realpath(workspace))
+    assert (usual.name, usual.network) == ("workspace", Network.INHERIT)
+    assert usual.writable == (real, real.parent / "more")
+    assert usual.protected == (Path("/srv/memo"),)
+    assert {real / "key", Path("/srv/key")} <= {*usual.denied}
+    assert made.named("workspace", workspace) is usual
+    assert made.named("open", workspace).writable is None
+    seen = made.named(None, workspace, Path("/srv/cwd"))
+    assert (seen.visible, usual.visible) == ((Path("/srv/cwd"),), ())
+    with pytest.raises(ConfigError, match="confinement='closed' is not known"):
+        made.named("closed", workspace)
+    with pytest.raises(ConfigError, match="cannot be had with confinement='read-only'"):
+        made.named("read-only", workspace)
+
+
+def test_a_projects_file_holds_a_tool_to_read_only(project: Write, state: Path) -> None:
+    workspace = project("confinement = 'read-only'\n").parent
+    with Bash(workspace=workspace, state=state) as tool:
+        (bash, *_) = tool.specs(ToolContext(working_dir=workspace))
+    assert "Nothing can be written but /dev/null" in str(bash["description"])

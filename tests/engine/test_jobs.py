@@ -293,18 +293,21 @@ async def test_a_detached_job_can_be_stopped_by_a_stranger(state: Path, occasion
 _HOST = """
     import sys
     from nacre import Bash
-    tool = Bash(jobs={jobs!r})
+    tool = Bash(jobs={jobs!r}, sandbox={sandbox!r})
     reply = tool.call_sync("Bash", {{"command": {script!r}, "background": True}})
     print(reply.details["id"], flush=True)
     sys.stdin.read()
 """
 
 
+@pytest.mark.parametrize("sandbox", ["auto", "landlock", "none"])
 @pytest.mark.parametrize("jobs", ["owned", "detached"])
-async def test_after_the_host_was_killed_only_detached_jobs_run(state: Path, jobs: str) -> None:
+async def test_after_the_host_was_killed_only_detached_jobs_run(
+    state: Path, jobs: str, sandbox: str
+) -> None:
     mark = tag()
     script = f"echo hi; env -i setsid sleep {mark} & sleep {mark}"
-    host = start_host(_HOST.format(jobs=jobs, script=script), state)
+    host = start_host(_HOST.format(jobs=jobs, sandbox=sandbox, script=script), state)
     assert host.stdout is not None
     job_id = host.stdout.readline().decode().strip()
     try:
@@ -325,7 +328,7 @@ async def test_when_host_and_warden_are_killed_together_the_job_is_lost_and_the_
     state: Path, engine: Engine, occasion: Occasion
 ) -> None:
     mark = tag()
-    host = start_host(_HOST.format(jobs="owned", script=f"sleep {mark}"), state)
+    host = start_host(_HOST.format(jobs="owned", sandbox="none", script=f"sleep {mark}"), state)
     assert host.stdout is not None
     host.stdout.readline()
     wardens = Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split()
@@ -346,7 +349,7 @@ async def test_when_host_and_warden_are_killed_together_the_job_is_lost_and_the_
 
 async def test_a_lost_job_can_still_be_ended(state: Path) -> None:
     mark = tag()
-    host = start_host(_HOST.format(jobs="detached", script=f"sleep {mark}"), state)
+    host = start_host(_HOST.format(jobs="detached", sandbox="none", script=f"sleep {mark}"), state)
     assert host.stdout is not None
     job_id = host.stdout.readline().decode().strip()
     for warden in Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split():

@@ -8,7 +8,17 @@ from dataclasses import asdict
 import anyio
 import click
 
-from nacre.cli.benchmarks import check, cold, concurrent, flood, jobs, latency, lines, start
+from nacre.cli.benchmarks import (
+    check,
+    cold,
+    concurrent,
+    flood,
+    held,
+    jobs,
+    latency,
+    lines,
+    start,
+)
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale
 from nacre.cli.benchmarks.table import machine, table
 from nacre.cli.terminal import spinning
@@ -28,6 +38,9 @@ Exit codes:
 """
 _BENCHMARKS: Mapping[str, Callable[[Scale], Awaitable[list[Row]]]] = {
     "cold": cold.measure,
+    "landlock": held.measure_landlock,
+    "bubblewrap": held.measure_bubblewrap,
+    "tree": held.measure_tree,
     "flood": flood.measure,
     "lines": lines.measure,
     "jobs": jobs.measure,

@@ -48,6 +48,12 @@ def _default(name: str, config: Config) -> Found:
     """What holds when nobody named a setting."""
     posture = select(config.dialect).posture
     known: dict[str, Value] = {
+        "confinement": posture.confinement,
+        "deny_read": (),
+        "limits": (),
+        "network": posture.network.value,
+        "protect": (),
+        "write": (),
         "dialect": config.dialect,
         "on_timeout": posture.on_timeout.value,
         "pass_env": (),

@@ -21,6 +21,7 @@ _COMMANDS = {
     "completion": "nacre.cli.completion",
     "config": "nacre.cli.config",
     "display": "nacre.cli.display",
+    "doctor": "nacre.cli.doctor",
     "jobs": "nacre.cli.jobs",
     "kill": "nacre.cli.kill",
     "logs": "nacre.cli.logs",
@@ -40,6 +41,7 @@ Examples:
   nacre check 'git add -A'
   nacre jobs
   nacre logs -f ID
+  nacre doctor
 """
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,8 @@ from nacre.tool import Bash, ToolContext
 __all__ = ("command",)
 
 _TIMED_OUT, _OWN_ERROR, _DENIED, _SIGNALED, _BROKEN_PIPE = 124, 125, 126, 128, 141
+_REMARKS = ("[note: ", "[sandbox: ")
+_MOST_REMARKS = 20
 _EPILOG = """\b
 Examples:
   nacre run -- make test
@@ -41,7 +44,13 @@ Exit codes:
 @click.option("--json", "as_json", is_flag=True, help="Print text, is_error and details as JSON.")
 @click.option("--workspace", metavar="DIR", help="The agent's folder; this one by default.")
 @click.option("--cwd", metavar="DIR", help="Where the script starts; the workspace by default.")
-@click.option("--sandbox", metavar="NAME", help="What holds the script: none.")
+@click.option("--sandbox", metavar="NAME", help="What holds it: auto, bubblewrap, landlock, none.")
+@click.option("--confinement", metavar="NAME", help="To what: read-only, workspace, open.")
+@click.option("--network", metavar="NAME", help="deny or inherit.")
+@click.option("--write", multiple=True, metavar="DIR", help="One more folder it may write.")
+@click.option("--deny-read", multiple=True, metavar="PATH", help="What it may not read.")
+@click.option("--protect", multiple=True, metavar="PATH", help="What must stay as it is.")
+@click.option("--limit", multiple=True, metavar="NAME=N", help="memory, processes, file_bytes...")
 @click.option("--rules", multiple=True, metavar="FILE", help="One more layer of rules.")
 @click.option("--pass-env", multiple=True, metavar="NAME", help="Pass one more variable.")
 @click.option("--conversation", metavar="ID", help="Whose job it is.")
@@ -57,6 +66,12 @@ def command(  # noqa: PLR0913
     workspace: str | None,
     cwd: str | None,
     sandbox: str | None,
+    confinement: str | None,
+    network: str | None,
+    write: tuple[str, ...],
+    deny_read: tuple[str, ...],
+    protect: tuple[str, ...],
+    limit: tuple[str, ...],
     rules: tuple[str, ...],
     pass_env: tuple[str, ...],
     conversation: str | None,
@@ -73,8 +88,14 @@ def command(  # noqa: PLR0913
     }
     tool = Bash(
         dialect=dialect,
-        workspace=workspace,
+        workspace=workspace or ".",
         sandbox=sandbox,
+        confinement=confinement,
+        network=network,
+        write=_absolute(write),
+        deny_read=_absolute(deny_read),
+        protect=_absolute(protect),
+        limits=limit,
         rules=rules,
         on_timeout="kill",
         timeout=_seconds(timeout, workspace),
@@ -82,7 +103,7 @@ def command(  # noqa: PLR0913
         jobs="detached" if background or as_json else "owned",
     )
     context = ToolContext(
-        working_dir=Path(cwd).absolute() if cwd else ".",
+        working_dir=os.path.abspath(cwd) if cwd else ".",
         cancel=CancelToken(),
         conversation=conversation,
     )
@@ -92,6 +113,11 @@ def command(  # noqa: PLR0913
         shown = {"text": reply.text, "is_error": reply.is_error, "details": reply.details}
         click.echo(json.dumps(shown, indent=2))
     ctx.exit(_status(reply, quiet=as_json))
+
+
+def _absolute(paths: tuple[str, ...]) -> list[Path]:
+    """Paths as a person means them: from here."""
+    return [Path(path).expanduser().absolute() for path in paths]
 
 
 def _seconds(given: float | None, workspace: str | None) -> float:
@@ -123,11 +149,20 @@ async def _call(
     return reply
 
 
+def _remark(text: str) -> None:
+    """Say what nacre noticed beside the output, which a person has seen by now."""
+    for line in text.splitlines()[-_MOST_REMARKS:]:
+        if line.startswith(_REMARKS):
+            complain(visible(line.strip("[]")))
+
+
 def _status(reply: Reply, *, quiet: bool) -> int:
     """Turn a reply into an exit code, and say what the output does not."""
     details = reply.details or {}
     lines = [line.strip("[]") for line in reply.text.splitlines()]
     last = lines[-1:]
+    if not quiet:
+        _remark(reply.text)
     match details:
         case {"outcome": "exited", "exit_code": int(code)}:
             return code

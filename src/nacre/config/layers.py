@@ -88,10 +88,18 @@ class _Places:
                 if name != PERMISSIONS:
                     found = _setting(document, name, source)
                     if trusted or self._tightens(document, name, found):
-                        self.found[name] = found
+                        self._add(name, found)
             if PERMISSIONS not in table:
                 return
         self._rules.append((source, _RuleText(text, path)))
+
+    def _add(self, name: str, found: Found) -> None:
+        """Put a setting in the place of an earlier one, or beside it."""
+        earlier = self.found.get(name)
+        if earlier and SETTINGS[name].adds:
+            both = (*cast("tuple[str, ...]", earlier.value), *cast("tuple[str, ...]", found.value))
+            found = Found(tuple(dict.fromkeys(both)), f"{earlier.source}, {found.source}")
+        self.found[name] = found
 
     def _tightens(self, document: "Document", name: str, found: Found) -> bool:
         """Whether a project's file may say this; if it need not be heard, it is noted."""
@@ -112,7 +120,7 @@ class _Places:
         for name, setting in SETTINGS.items():
             variable = f"NACRE_{name.upper()}"
             if text := environ.get(variable):
-                self.found[name] = _read(setting, text, f"{variable}={text!r:.60}", variable)
+                self._add(name, _read(setting, text, f"{variable}={text!r:.60}", variable))
         for path in environ.get("NACRE_RULES", "").split(os.pathsep):
             if path:
                 self._rules.append(("NACRE_RULES", path))
@@ -121,7 +129,8 @@ class _Places:
         """Add what a host or a person says in so many words."""
         for name, value in given.items():
             if value is not None:
-                self.found[name] = _read(SETTINGS[name], value, f"{name}={value!r:.60}", _GIVEN)
+                read = _read(SETTINGS[name], value, f"{name}={value!r:.60}", _GIVEN)
+                self._add(name, read)
         if rules is None:
             return
         several = (rules,) if isinstance(rules, str | os.PathLike | Mapping) else rules
@@ -149,9 +158,16 @@ def _setting(document: "Document", name: str, source: str) -> Found:
         raise ConfigError(f"{place}: there is no setting {name!r:.60}; {_near(name)}")
     value = cast("Mapping[str, object]", document.data)[name]
     found = _read(setting, value, f"{place}: {name} = {value!r:.60}", source)
-    if name in PATHS and isinstance(found.value, str):
-        return Found(str(Path(document.origin).parent / found.value), source)
-    return found
+    if name not in PATHS:
+        return found
+    folder = Path(document.origin).parent
+    match found.value:
+        case str(path):
+            return Found(str(folder / path), source)
+        case tuple(paths):
+            return Found(tuple(str(folder / path) for path in paths), source)
+        case _:
+            return found
 
 
 def _read(setting: Setting, value: object, written: str, source: str) -> Found:

@@ -28,16 +28,37 @@ def policy_for(dialect: str, layers: tuple["Layer", ...] = ()) -> "Policy":
     return replace(preset(dialect), layers=layers)
 
 
+# Agents run the same short scripts again and again.
+_MOST_REMEMBERED = 256
+_SHORT_SCRIPT = 2_000
+
+
 class ScriptChecker:
-    """Reads scripts and has them judged, all by the same policy."""
+    """Reads scripts and has them judged, all by the same policy.
+
+    A verdict follows from the script and its surroundings alone, so those of the latest
+    short scripts are remembered.
+    """
 
     def __init__(self, dialect: str, layers: tuple["Layer", ...] = ()) -> None:
         self._dialect = dialect
         self._layers = layers
         self._policy: Policy | None = None
+        self._verdicts: dict[tuple[str, Surroundings], Verdict] = {}
 
     def check(self, text: str, surroundings: "Surroundings") -> Verdict:
         """Say whether a script may run, and why not."""
+        if len(text) > _SHORT_SCRIPT:
+            return self._judge(text, surroundings)
+        known = self._verdicts.get((text, surroundings))
+        if known is None:
+            known = self._judge(text, surroundings)
+            if len(self._verdicts) >= _MOST_REMEMBERED:
+                self._verdicts.clear()
+            self._verdicts[text, surroundings] = known
+        return known
+
+    def _judge(self, text: str, surroundings: "Surroundings") -> Verdict:
         from nacre.syntax.read import read
 
         if self._policy is None:

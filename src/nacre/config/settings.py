@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from nacre.config.limits import read_limits
+
 __all__ = ("PATHS", "SETTINGS", "Setting", "Value")
 
 Value = str | float | tuple[str, ...]
 
 # A relative path in a file is taken from the folder of that file.
-PATHS = frozenset({"state"})
+PATHS = frozenset({"deny_read", "protect", "state", "write"})
 # What a script gets where nobody says otherwise.
 _USUAL_SECONDS = 120.0
 
@@ -23,12 +25,14 @@ class Setting:
     `read` takes what a file holds, a host gives, or the text of a variable; it
     raises `ValueError` with what would do. `tightens` says whether a value is stricter
     than the one in force; a project's file may not name a setting without it,
-    because an agent can write that file.
+    because an agent can write that file. What every place says of one that `adds`
+    counts; of the others the last does.
     """
 
     read: Callable[[object], Value]
     tightens: Callable[[Value, Value | None], bool] | None = None
     never: tuple[Value, ...] = ()
+    adds: bool = False
 
 
 def _text(value: object) -> str:
@@ -71,6 +75,24 @@ def _names(value: object) -> tuple[str, ...]:
     raise ValueError('cannot be used; give a list of names, as in ["A", "B"]')
 
 
+def _paths(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = [each for each in value.split(os.pathsep) if each]
+    if isinstance(value, list | tuple):
+        paths = [str(each) for each in cast("Sequence[object]", value) if _is_path(each)]
+        if len(paths) == len(cast("Sequence[object]", value)):
+            return tuple(os.path.expanduser(path) for path in paths)
+    raise ValueError('cannot be used; give a list of paths, as in ["a", "/b"]')
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str | os.PathLike) and bool(str(cast("object", value)))
+
+
+def _limits(value: object) -> tuple[str, ...]:
+    return read_limits(_names(value))
+
+
 def _is_less(value: Value, current: Value | None) -> bool:
     allowed = current if isinstance(current, float) else _USUAL_SECONDS
     return isinstance(value, float) and value < allowed
@@ -82,14 +104,38 @@ def _is_kill(value: Value, current: Value | None) -> bool:
 
 
 def _confines(value: Value, current: Value | None) -> bool:
-    return value != "none" and current in {None, "none", "auto"}
+    stricter = {"none": {"auto", "landlock", "bubblewrap"}, "landlock": {"bubblewrap"}}
+    return value in stricter.get(str(current), {"bubblewrap"})
+
+
+def _is_narrower(value: Value, current: Value | None) -> bool:
+    del current
+    return value == "read-only"
+
+
+def _is_denial(value: Value, current: Value | None) -> bool:
+    del current
+    return value == "deny"
+
+
+def _is_more(value: Value, current: Value | None) -> bool:
+    del current
+    return bool(value)
 
 
 SETTINGS: Mapping[str, Setting] = {
+    "confinement": Setting(
+        read=_one_of("read-only", "workspace", "open"), tightens=_is_narrower, never=("open",)
+    ),
+    "deny_read": Setting(read=_paths, tightens=_is_more, adds=True),
     "dialect": Setting(read=_text),
+    "limits": Setting(read=_limits),
+    "network": Setting(read=_one_of("deny", "inherit"), tightens=_is_denial, never=("inherit",)),
     "on_timeout": Setting(read=_one_of("kill", "background"), tightens=_is_kill),
     "pass_env": Setting(read=_names),
+    "protect": Setting(read=_paths, tightens=_is_more, adds=True),
     "sandbox": Setting(read=_text, tightens=_confines, never=("none",)),
     "state": Setting(read=_folder),
     "timeout": Setting(read=_seconds, tightens=_is_less),
+    "write": Setting(read=_paths),
 }

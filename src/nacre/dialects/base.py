@@ -7,7 +7,7 @@ from typing import Protocol
 
 from nacre.errors import NacreError
 from nacre.model.call import Call, OnTimeout
-from nacre.model.confinement import Environment
+from nacre.model.confinement import Confinement, Environment, Network
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 
@@ -19,8 +19,11 @@ class Posture:
     """What a dialect's document says of everything its arguments do not."""
 
     sandbox: str
+    confinement: str
+    network: Network
     on_timeout: OnTimeout
     environment: Environment
+    redacts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +47,8 @@ class Dialect(Protocol):
         """The settings that hold unless others are given."""
         ...
 
-    def specs(self, cwd: PurePath | None) -> tuple[ToolSpec, ...]:
-        """The tools, with the working directory in words if it is known."""
+    def specs(self, cwd: PurePath | None, confinement: Confinement | None) -> tuple[ToolSpec, ...]:
+        """The tools, with the working directory and what confines scripts in words."""
         ...
 
     def parse(self, tool: str, arguments: Mapping[str, object], on_timeout: OnTimeout) -> Call:

@@ -1,16 +1,20 @@
 """Put an engine together from settings."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from nacre.engine.engine import Checker, Engine
+from nacre.engine.holding import Holding
 from nacre.engine.jobs import Jobs
 from nacre.engine.ledger import Ledger, Retention
 from nacre.engine.spills import Spills
 from nacre.engine.store import Store
 from nacre.model.job import Ownership
 from nacre.process.link import shared_link
-from nacre.sandbox.select import select
+from nacre.sandbox.base import Sandbox
+from nacre.sandbox.select import known, select
+from nacre.sandbox.surroundings import Surroundings
 
 __all__ = ("Settings", "assemble", "open_jobs")
 
@@ -23,10 +27,12 @@ class Settings:
     """What differs between one engine and another.
 
     The jobs of a detached engine survive it, and its spills stay for retention.
+    `workspace` is the folder that scripts may write, from which no program is taken.
     """
 
     state: Path
     sandbox: str = "none"
+    workspace: Path = Path("/")
     detached: bool = False
     retention: Retention = field(default_factory=Retention)
 
@@ -39,13 +45,22 @@ def assemble(settings: Settings, checker: Checker) -> Engine:
     Raises:
         ConfigError: If a setting cannot be used as given.
     """
+    link = shared_link()
+    known(settings.sandbox)
     return Engine(
-        link=shared_link(),
+        link=link,
         checker=checker,
-        sandbox=select(settings.sandbox),
+        holding=Holding(partial(_sandbox, settings), settings.sandbox, link),
         spills=Spills(settings.state / "spills", settings.retention if settings.detached else None),
         jobs=open_jobs(settings),
     )
+
+
+def _sandbox(settings: Settings, name: str) -> Sandbox:
+    surroundings = Surroundings(settings.state, settings.workspace, keep=settings.detached)
+    # Everything lies in the root folder, so as a workspace it tells nothing apart.
+    untrusted = () if settings.workspace == Path("/") else (settings.workspace,)
+    return select(name, surroundings, untrusted)
 
 
 def open_jobs(settings: Settings) -> Jobs:

@@ -15,11 +15,14 @@ import anyio.to_thread
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
 from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
+from nacre.engine.explain import crowded, explain
 from nacre.engine.follow import Follower
+from nacre.engine.holding import Holding, reports
 from nacre.engine.jobs import Jobs
 from nacre.engine.spills import Spills
-from nacre.errors import StateError, WardenError
+from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.call import OnTimeout, Poll, Run, Stop
+from nacre.model.confinement import Confinement, Network
 from nacre.model.launch import Launch
 from nacre.model.outcome import (
     Denied,
@@ -34,11 +37,12 @@ from nacre.model.outcome import (
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
+from nacre.model.violation import Violation
 from nacre.process.bash import bash_launch, find_bash
 from nacre.process.cancel import CancelToken
 from nacre.process.link import Link
 from nacre.process.spawn import spawn
-from nacre.sandbox.base import Sandbox
+from nacre.sandbox.base import Held
 
 if TYPE_CHECKING:
     from nacre.syntax.script import Surroundings
@@ -49,6 +53,9 @@ _FLOOD_THREADS = 2
 # A script of more characters may take some time to check, and so does the first one, for which
 # the reader is imported; the event loop need not wait for it.
 _LONG_SCRIPT = 20_000
+
+
+UNCONFINED = Confinement(name="open", writable=None, network=Network.INHERIT, own_signals=False)
 
 
 class Checker(Protocol):
@@ -64,12 +71,16 @@ class Occasion:
     """What one call brings along: who asks, from where, since when, how to end it early.
 
     `listener` is called with each piece of output as it comes, in the caller's
-    own task.
+    own task. `cleared` says that the environment was built from nothing; `sandbox`
+    names another one than the engine's.
     """
 
     cwd: PurePath
     conversation: str
     environ: Mapping[str, str]
+    confinement: Confinement = UNCONFINED
+    cleared: bool = False
+    sandbox: str | None = None
     began: float = 0.0
     cancel: CancelToken | None = None
     listener: Callable[[bytes], None] | None = None
@@ -79,11 +90,11 @@ class Engine:
     """Takes calls through the pipeline. Holds no conversation: that is the occasion's."""
 
     def __init__(
-        self, *, link: Link, checker: Checker, sandbox: Sandbox, spills: Spills, jobs: Jobs
+        self, *, link: Link, checker: Checker, holding: Holding, spills: Spills, jobs: Jobs
     ) -> None:
         self._link = link
         self._checker = checker
-        self._sandbox = sandbox
+        self._holding = holding
         self._spills = spills
         self._jobs = jobs
         self._flood_slots = threading.Semaphore(_FLOOD_THREADS)
@@ -103,23 +114,49 @@ class Engine:
         try:
             if run.background:
                 await self._jobs.prepare()
-            launch = self._sandbox.wrap(_launch(run, cwd, occasion.environ))
-            process = await spawn(self._link, launch, run.streams)
-        except (_UnstartableError, StateError, WardenError) as error:
+            launch = _launch(run, cwd, occasion.environ)
+            held = await self._holding.hold(
+                launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
+            )
+        except (_UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error)))
+        try:
+            result = await self._run_held(held, run, replace(occasion, cwd=cwd))
+        finally:
+            self._holding.let_go(held)
+        return replace(result, seconds=anyio.current_time() - began, enforcement=held.enforcement)
+
+    async def _run_held(self, held: Held, run: Run, occasion: Occasion) -> Result:
+        """Spawn what is held, follow it to its end, and say what the sandbox had to do with it."""
+        try:
+            process = await spawn(self._holding.link(held), held.launch, run.streams)
+        except WardenError as error:
+            return Result(outcome=Stopped() if self.closed else Unstarted(str(error)))
         streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)
-        occasion = replace(occasion, cwd=cwd, began=time.time())
+        occasion = replace(occasion, began=time.time())
         with Follower(process, streams, occasion.cancel, self._flood_slots) as follower:
             result = await self._follow(follower, run, occasion)
+            result = await self._put_back(follower, held, result)
+            told: tuple[Violation, ...] = (crowded(held),) if follower.crowded else ()
         if isinstance(result.outcome, Lost):
             self._link.sweep()
         if self.closed and isinstance(result.outcome, Signaled | Lost):
             result = replace(result, outcome=Stopped())  # by the closing of this engine
-        return replace(
-            result,
-            seconds=anyio.current_time() - began,
-            enforcement=self._sandbox.enforcement(),
-        )
+        home = occasion.environ.get("HOME")
+        told += explain(result, run.script, held, cwd=occasion.cwd, home=home)
+        return replace(result, violations=told) if told else result
+
+    async def _put_back(self, follower: Follower, held: Held, result: Result) -> Result:
+        """Undo what was done to protected paths, once nothing is left that could do it again."""
+        if not held.guarded.active:
+            return result
+        if isinstance(result.outcome, Running):
+            told = self._holding.keep(result.outcome.job_id, held)
+        else:
+            if not follower.gone:
+                await end_run(follower, timedelta(0), result.outcome)
+            told = reports(held.guarded.end())
+        return replace(result, notices=(*result.notices, *told)) if told else result
 
     async def _check(self, script: str, cwd: PurePath, occasion: Occasion) -> Denied | None:
         from nacre.syntax.script import Surroundings
@@ -189,7 +226,7 @@ class Engine:
         began = anyio.current_time()
         reading = await self._jobs.poll(poll, occasion.conversation, occasion.cancel)
         output, *errors = (news.transcript for news in reading.news)
-        return Result(
+        result = Result(
             outcome=reading.job.outcome,
             transcript=output,
             errors=errors[0] if errors else None,
@@ -198,6 +235,7 @@ class Engine:
             came_true=reading.came_true,
             notices=self._jobs.reports(),
         )
+        return self._holding.look(result)
 
     async def stop(self, stop: Stop, occasion: Occasion) -> Result:
         """End a job, and tell what it said that was not told yet.
@@ -224,6 +262,7 @@ class Engine:
             self.closed = True
             with ExitStack() as steps:  # each is taken, whatever becomes of the others
                 steps.callback(self._link.release)
+                steps.callback(self._holding.close)
                 steps.callback(self._spills.close)
                 steps.callback(self._jobs.close)
 

@@ -11,7 +11,7 @@ import anyio
 from nacre.capture.stream import Flood, Stream
 from nacre.errors import WardenError
 from nacre.process.cancel import CancelToken
-from nacre.process.spawn import Gone, Kept, Process, ShellExited, SpawnFailed, Started
+from nacre.process.spawn import Crowded, Gone, Kept, Process, ShellExited, SpawnFailed, Started
 
 __all__ = ("Follower",)
 
@@ -36,6 +36,7 @@ class Follower:
         self.started: Started | None = None
         self.failed: SpawnFailed | None = None
         self.status: int | None = None
+        self.crowded = False
         self.gone = False
         self.lost: str | None = None
         self.cancelled = False
@@ -111,6 +112,8 @@ class Follower:
                     self.failed = event
                 case ShellExited(status):
                     self.status = status
+                case Crowded():
+                    self.crowded = True
                 case Gone():
                     self.gone = True
                 case Kept():

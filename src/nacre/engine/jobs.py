@@ -196,6 +196,7 @@ class Jobs:
         if poll.wait_for:
             subject = Subject(
                 files=self._ledger.files(row),
+                pid=row.pid,
                 cwd=Path(row.cwd),
                 cursors=await in_thread(self._ledger.cursors, row, conversation),
                 started=row.started,
@@ -305,7 +306,7 @@ def _kill(row: JobRow) -> bool:
 
 
 async def _end(row: JobRow, files: JobFiles, grace: float) -> None:
-    subject = Subject(files=files, cwd=Path(row.cwd), cursors=(), started=row.started)
+    subject = Subject(files=files, pid=row.pid, cwd=Path(row.cwd), cursors=(), started=row.started)
     asked = await in_thread(signal_marked, [row.mark], int(signal.SIGTERM)) if grace > 0 else ()
     if asked:
         await wait_until(subject, (JobEnds(),), grace, None)

@@ -24,6 +24,7 @@ from nacre.model.call import (
     Silence,
 )
 from nacre.process.cancel import CancelToken
+from nacre.process.inside import listens_inside, path_inside
 from nacre.process.watch import FileWatch
 
 __all__ = ("Subject", "wait_until")
@@ -41,6 +42,7 @@ class Subject:
     """The job that is waited for, and where its reader stands."""
 
     files: JobFiles
+    pid: int
     cwd: Path
     cursors: tuple[int, ...]
     started: float
@@ -132,24 +134,29 @@ class _Ended(_Prompt):
 
 
 class _Opens(_Prompt):
-    def __init__(self, port: int) -> None:
+    def __init__(self, pid: int, port: int) -> None:
+        self._pid = pid
         self._port = port
 
     async def ask(self, ending: Ending | None) -> bool:
         del ending
+        inside = listens_inside(self._pid, self._port)
+        if inside is not None:
+            return inside
         return await _accepts(socket.AF_INET, "127.0.0.1", self._port) or await _accepts(
             socket.AF_INET6, "::1", self._port
         )
 
 
 class _Appears(_Prompt):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, pid: int, path: Path) -> None:
+        self._pid = pid
         self._path = path
 
     async def ask(self, ending: Ending | None) -> bool:
         del ending
         try:
-            return self._path.exists()
+            return path_inside(self._pid, self._path).exists()
         except (OSError, ValueError):
             return False
 
@@ -176,9 +183,9 @@ def _question(subject: Subject, condition: Condition) -> _Question:
         case JobEnds():
             return _Ended()
         case PortOpens(port):
-            return _Opens(port)
+            return _Opens(subject.pid, port)
         case FileAppears(path):
-            return _Appears(subject.cwd / path)
+            return _Appears(subject.pid, subject.cwd / path)
         case Silence(lasting):
             return _Silent(subject, lasting.total_seconds())
 

@@ -1,10 +1,58 @@
-"""Exactly what will be executed."""
+"""Exactly what will be executed, and in what it is held."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-__all__ = ("Launch",)
+__all__ = ("Hold", "Launch", "Restriction", "Room")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restriction:
+    """What a thread does to itself before it spawns, in the kernel's own numbers.
+
+    The three masks are the Landlock rights that are handled, and `rules` grants some
+    of them beneath paths; `program` is the system call filter. Capabilities are
+    dropped and no_new_privs is set in any case. Equal restrictions have equal keys.
+    """
+
+    key: str
+    fs: int = 0
+    net: int = 0
+    scope: int = 0
+    rules: tuple[tuple[str, int], ...] = ()
+    program: bytes = b""
+
+    def __hash__(self) -> int:
+        """By the key: the rest is long."""
+        return hash(self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """Namespaces that several launches share: the words that make them, and nothing else.
+
+    `argv` is a program with its arguments, to be followed by what runs inside. `expected`
+    is which files must be found there, and which not: a mount lies on a file, and is gone
+    when that is replaced.
+    """
+
+    argv: tuple[str, ...]
+    expected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """What holds a launch; by itself, nothing.
+
+    `limits` are the numbers of resource limits with what they are set to; `most_tasks`
+    is how many processes and threads are counted by us, where the kernel does not.
+    """
+
+    restriction: Restriction | None = None
+    room: Room | None = None
+    limits: tuple[tuple[int, int], ...] = ()
+    most_tasks: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,3 +67,4 @@ class Launch:
     cwd: PurePath
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
     stdin: bytes | None = None
+    hold: Hold = field(default_factory=Hold)

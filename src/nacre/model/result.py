@@ -8,6 +8,7 @@ from nacre.model.confinement import Enforcement
 from nacre.model.job import Job
 from nacre.model.outcome import Outcome
 from nacre.model.transcript import Transcript
+from nacre.model.violation import Violation
 
 __all__ = ("JobList", "Result")
 
@@ -18,7 +19,8 @@ class Result:
 
     `errors` is standard error when the streams were kept separate. `came_true`
     is the condition that ended a wait, None if the time was up first. `notices`
-    are sentences of ours about what could not be done beside the run itself.
+    are sentences of ours about what could not be done beside the run itself;
+    `violations` say what the sandbox stopped.
     """
 
     outcome: Outcome
@@ -29,6 +31,7 @@ class Result:
     job: Job | None = None
     came_true: Condition | None = None
     notices: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,9 @@ import os
 import resource
 import signal
 
-__all__ = ("child_wakeup", "start_afresh")
+__all__ = ("child_wakeup", "require_files", "start_afresh")
 
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -24,7 +25,29 @@ def start_afresh(ours: set[int]) -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # A restricted thread is in the same Landlock domain as the scripts it spawned, so the
+    # memory of this process would be theirs to read and write, through that thread.
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def require_files(expected: list[str]) -> None:
+    """See that a room is what it was meant to be, and end if it is not.
+
+    Each word is `=` or `!`, the device and the number of a file, and a path: that file must
+    be there, or must not. While a room was made, a script could put a link in the way.
+    """
+    for word in expected:
+        wanted, path = word[0], word.split(":", 2)[2]
+        try:
+            found = os.stat(path, follow_symlinks=False)
+        except OSError:
+            there = False
+        else:
+            there = word[1:].startswith(f"{found.st_dev}:{found.st_ino}:")
+        if there != (wanted == "="):
+            raise SystemExit(f"the room was not made as planned: {path} is another file")
 
 
 def child_wakeup() -> int:

@@ -10,12 +10,12 @@ import threading
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from weakref import finalize
 
 from nacre.errors import WardenError
 
-__all__ = ("Link", "shared_link")
+__all__ = ("INSIDE", "Link", "Starter", "shared_link")
 
 # What fits one message beside the socket's own bookkeeping; more goes in a file.
 _INLINE_BYTES = 1 << 16
@@ -29,6 +29,22 @@ _ROOT = Path(__file__).resolve().parents[2]
 # -I and -S keep the start short and the host's environment out of it; the path
 # goes last, so that nothing beside us can stand in for the standard library.
 _CODE = f"import sys; sys.path.append({str(_ROOT)!r}); import nacre.process.warden as w; w.main"
+_PYTHON = ("-I", "-S", "-c")
+# The words after Python's own that make a warden of descriptors 0 and 1 of its request.
+INSIDE = (*_PYTHON, f"{_CODE}(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])", "{0}", "{1}")
+
+
+class Starter(Protocol):
+    """Starts a warden, or has one started."""
+
+    def __call__(self, link: int, errors: int) -> int | None:
+        """Start it with its end of the link; return its pid if it is a child of this process.
+
+        Raises:
+            OSError: If it cannot be started.
+            WardenError: If another warden was to start it, and cannot.
+        """
+        ...
 
 
 class Link:
@@ -38,9 +54,11 @@ class Link:
     `release`, and the last release ends the warden.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, start: Starter | None = None) -> None:
+        self._start_warden = start or _spawn_warden
         self._lock = threading.Lock()
         self._users = 0
+        self._declared: set[str] = set()
         self._socket: socket.socket | None = None
         self._pid: int | None = None
         self._errors: int | None = None
@@ -69,8 +87,13 @@ class Link:
                 while self._older:
                     self._older.pop()[0]()
 
-    def send(self, request: dict[str, Any], fds: list[int]) -> None:
+    def send(
+        self, request: dict[str, Any], fds: list[int], declared: tuple[str, bytes] | None = None
+    ) -> None:
         """Send a request with its descriptors, to a new warden if the old one died.
+
+        `declared` is a key with a message that the warden must have had before it
+        can make sense of the request.
 
         Raises:
             BlockingIOError: If the warden is busy; try again in a moment.
@@ -83,6 +106,9 @@ class Link:
             for _ in range(2):
                 link = self._socket or self._start()
                 try:
+                    if declared and declared[0] not in self._declared:
+                        _send(link, declared[1], [])
+                        self._declared.add(declared[0])
                     _send(link, data, fds)
                 except (BrokenPipeError, ConnectionResetError):
                     self._hang_up()
@@ -119,7 +145,10 @@ class Link:
         if self._errors is None:
             self._errors = os.memfd_create("nacre-warden", os.MFD_CLOEXEC)
         try:
-            self._pid = _spawn_warden(theirs.fileno(), self._errors)
+            self._pid = self._start_warden(theirs.fileno(), self._errors)
+        except (BlockingIOError, WardenError):
+            ours.close()
+            raise
         except OSError as error:
             ours.close()
             raise WardenError(f"the warden cannot be started: {error.strerror}") from error
@@ -128,6 +157,7 @@ class Link:
         self._socket = ours
         self._swept = False
         self._sent = 0
+        self._declared.clear()
         self._finalizer = finalize(self, _end_warden, ours, self._pid, self._retired, os.getpid())
         return ours
 
@@ -137,6 +167,11 @@ class Link:
             self._swept = True
             with suppress(OSError):
                 _send(self._socket, _SWEEP, [])
+
+    def retire(self) -> None:
+        """Let the warden end as soon as nothing is left for it to hold."""
+        with self._lock:
+            self._retire()
 
     def _retire(self) -> None:
         """Let the warden finish what it holds, and have the next call start another.
@@ -196,8 +231,8 @@ def _spawn_warden(link: int, errors: int) -> int:
     host = os.pidfd_open(os.getpid())
     try:
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", f"{_CODE}({link}, {host})"],
-            env={"LC_ALL": "C.UTF-8"},
+            [sys.executable, *_PYTHON, f"{_CODE}({link}, {host}, [])"],
+            env={"LC_ALL": "C.UTF-8", **_tmpdir()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -210,8 +245,13 @@ def _spawn_warden(link: int, errors: int) -> int:
     return child.pid
 
 
-def _end_warden(link: socket.socket, pid: int, retired: list[int], host: int) -> None:
-    """Close the link, wait until what the host owns is gone, and reap the warden."""
+def _tmpdir() -> dict[str, str]:
+    """Where a warden inside a sandbox may make a file."""
+    return {name: os.environ[name] for name in ("TMPDIR",) if name in os.environ}
+
+
+def _end_warden(link: socket.socket, pid: int | None, retired: list[int], host: int) -> None:
+    """Close the link, wait until what the host owns is gone, and reap a warden of ours."""
     if os.getpid() != host:
         link.close()  # a forked child's copy: the warden is its parent's
         return
@@ -219,11 +259,12 @@ def _end_warden(link: socket.socket, pid: int, retired: list[int], host: int) ->
         link.shutdown(socket.SHUT_WR)
     stays = _readable(link, _EXIT_SECONDS) and _said_stay(link)
     link.close()
-    retired.append(pid)
+    if pid is not None:
+        retired.append(pid)
     for child in retired.copy():
         with suppress(ChildProcessError):
             if not stays and child == pid:
-                _wait_exit(pid)
+                _wait_exit(child)
             if os.waitpid(child, os.WNOHANG) == (0, 0):
                 continue
         retired.remove(child)

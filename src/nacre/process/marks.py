@@ -20,6 +20,8 @@ A level's number is all ones in the bits below it, so that whatever is below a
 mark is found by filling up its low bits.
 """
 
+import errno
+import fcntl
 import os
 import resource
 import select
@@ -36,6 +38,7 @@ __all__ = (
     "kill_marked",
     "mark_of",
     "marked",
+    "pid_outside",
     "signal_marked",
     "stray_marks",
     "this_place",
@@ -54,8 +57,8 @@ class Marks:
     """The numbers one warden hands out, each with the numbers below it.
 
     The numbers of a warden are its own by its pid. Inside another's mark they are
-    claimed in slices, by the name of an abstract socket: the kernel frees it with
-    the warden.
+    claimed in slices, by the name of an abstract socket, or where a sandbox allows no
+    sockets by a lock on a file: the kernel frees both with the warden.
 
     Raises:
         OSError: From `spawning`, when the numbers of this level are used up.
@@ -66,7 +69,7 @@ class Marks:
         level = _level(self.inherited)
         self._step = 1 << _LEVELS[level] if level < len(_LEVELS) else 0
         self._first = self._next = 0
-        self._claims: list[socket.socket] = []
+        self._claims: list[socket.socket | int] = []
         self._slices = iter(range(_SLICES[level] if level < len(_SLICES) else 0))
         if level == 0:
             self._first = _TAG | os.getpid() << _PID_SHIFT
@@ -103,11 +106,8 @@ class Marks:
     def _claim(self) -> None:
         """Take the highest slice that nobody has; a limit only sinks, so none above it."""
         for number in self._slices if self.inherited else ():
-            claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            try:
-                claim.bind(f"\0nacre-{self.inherited:x}-{number}")
-            except OSError:
-                claim.close()
+            claim = _claimed(f"nacre-{self.inherited:x}-{number}")
+            if claim is None:
                 continue
             self._claims.append(claim)
             self._next = self._floor + (1 << self._span_bits()) - number * self._size
@@ -119,6 +119,31 @@ class Marks:
 
     def _span_bits(self) -> int:
         return _LEVELS[_level(self.inherited) - 1]
+
+
+def _claimed(name: str) -> socket.socket | int | None:
+    """What keeps a name for this process alone, None if another has it."""
+    try:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except PermissionError:
+        return _locked(name)
+    try:
+        claim.bind(f"\0{name}")
+    except OSError:
+        claim.close()
+        return None
+    return claim
+
+
+def _locked(name: str) -> int | None:
+    folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 (a sandbox has its own)
+    file = os.open(f"{folder}/.{name}", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
 
 
 def mark_of(pid: int) -> int:
@@ -152,6 +177,39 @@ def marked(marks: Collection[int]) -> Iterator[int]:
             yield pid
 
 
+def pid_outside(pid: int, mark: int) -> int:
+    """The pid here of a process that a room knows as `pid`; 0 if it is gone.
+
+    It may have shed its mark by now. Then it is known by its parent: the warden of the
+    room, whose numbers begin like the mark.
+    """
+    for found in marked([mark]):
+        if _inner_pid(found)[0] == pid:
+            return found
+    for found in _processes():
+        inner, parent = _inner_pid(found)
+        if inner == pid and mark_of(parent) >> _LEVELS[0] == mark >> _LEVELS[0]:
+            return found
+    return 0
+
+
+def _inner_pid(pid: int) -> tuple[int, int]:
+    """The innermost pid of a process in a namespace further in, and its parent's pid here."""
+    inner = parent = 0
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"PPid:"):
+                    parent = int(line.split()[1])
+                elif line.startswith(b"NSpid:"):
+                    _, _, *further = line.split()
+                    inner = int(further[-1]) if further else 0
+                    break
+    except OSError:
+        pass
+    return inner, parent
+
+
 def signal_marked(marks: Collection[int], number: int, *, but_group: int = 0) -> set[int]:
     """Send a signal to every process of some calls; return which they were.
 
@@ -166,11 +224,21 @@ def signal_marked(marks: Collection[int], number: int, *, but_group: int = 0) ->
             try:
                 right = _carries(pid, marks) and (not but_group or os.getpgid(pid) != but_group)
                 if right and pid != os.getpid() and not _exited(pidfd):
-                    signal.pidfd_send_signal(pidfd, number)
+                    _signal(pid, pidfd, number)
                     reached.add(pid)
             finally:
                 os.close(pidfd)
     return reached
+
+
+def _signal(pid: int, pidfd: int, number: int) -> None:
+    """Signal a process that is pinned; inside a sandbox of ours only by its number."""
+    try:
+        signal.pidfd_send_signal(pidfd, number)
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        os.kill(pid, number)
 
 
 def kill_marked(marks: Collection[int]) -> bool:
@@ -208,7 +276,7 @@ def kill_born(pid: int, when: int) -> None:
         pidfd = os.pidfd_open(pid)
         try:
             if when and born(pid) == when and not _exited(pidfd):
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                _signal(pid, pidfd, signal.SIGKILL)
         finally:
             os.close(pidfd)
 

@@ -1,21 +1,34 @@
 """A live process group, held by its lifeline to the warden."""
 
+import binascii
 import json
 import os
 import select
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import anyio
 
 from nacre.errors import StateError, WardenError
 from nacre.model.call import Streams
-from nacre.model.launch import Launch
+from nacre.model.launch import Launch, Restriction
 from nacre.process.link import Link
+from nacre.process.marks import pid_outside
 
-__all__ = ("Event", "Gone", "Kept", "Process", "ShellExited", "SpawnFailed", "Started", "spawn")
+__all__ = (
+    "Crowded",
+    "Event",
+    "Gone",
+    "Kept",
+    "Process",
+    "ShellExited",
+    "SpawnFailed",
+    "Started",
+    "spawn",
+)
 
 _BUSY_SECONDS = 0.002
 _KEEP_SECONDS = 10.0
@@ -53,11 +66,16 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Crowded:
+    """It had more processes than it may have, and was ended for that."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gone:
     """No process of the call is left."""
 
 
-Event = Started | SpawnFailed | ShellExited | Kept | Gone
+Event = Started | SpawnFailed | ShellExited | Kept | Crowded | Gone
 
 
 class Process:
@@ -68,8 +86,11 @@ class Process:
     launch started; `keep` is the one way to prevent that.
     """
 
-    def __init__(self, lifeline: socket.socket, pipes: tuple[int, ...]) -> None:
+    def __init__(
+        self, lifeline: socket.socket, pipes: tuple[int, ...], *, in_room: bool = False
+    ) -> None:
         self._lifeline = lifeline
+        self._in_room = in_room
         self.pipes = pipes
 
     def fileno(self) -> int:
@@ -94,7 +115,13 @@ class Process:
                 if found:
                     return found
                 raise WardenError("the warden that held this script died")
-            found.append(_event(json.loads(data)))
+            found += map(self._outside, _events(json.loads(data)))
+
+    def _outside(self, event: Event) -> Event:
+        """A room counts its own pids; the job's record is for all of the machine."""
+        if self._in_room and isinstance(event, Started):
+            return Started(pid_outside(event.pid, event.mark), event.mark)
+        return event
 
     def ask_who(self) -> None:
         """Have the warden say which process this is: a `Started` event follows."""
@@ -152,14 +179,14 @@ async def spawn(link: Link, launch: Launch, streams: Streams) -> Process:
     except OSError as error:
         raise WardenError(f"no socket can be made: {error.strerror}") from error
     ours.setblocking(False)
-    process = Process(ours, ())
+    process = Process(ours, (), in_room=launch.hold.room is not None)
     passed: list[int] = []
     try:
         _open_pipes(process, passed, streams)
         if launch.stdin is not None:
             passed.append(_memory_file(launch.stdin))
         fds = [theirs.fileno(), *passed]
-        await _send(link, {**_request(launch), "fds": len(fds)}, fds)
+        await _send(link, {**_request(launch), "fds": len(fds)}, fds, launch.hold.restriction)
     except OSError as error:
         process.close()
         raise WardenError(f"no pipe can be made: {error.strerror}") from error
@@ -173,10 +200,13 @@ async def spawn(link: Link, launch: Launch, streams: Streams) -> Process:
     return process
 
 
-async def _send(link: Link, request: dict[str, Any], fds: list[int]) -> None:
+async def _send(
+    link: Link, request: dict[str, Any], fds: list[int], restriction: Restriction | None
+) -> None:
+    declared = _declaration(restriction) if restriction else None
     while True:
         try:
-            link.send(request, fds)
+            link.send(request, fds, declared)
         except BlockingIOError:
             await anyio.sleep(_BUSY_SECONDS)
         else:
@@ -198,7 +228,24 @@ def _request(launch: Launch) -> dict[str, Any]:
         "cwd": str(launch.cwd),
         "environ": dict(launch.environ),
         "stdin": launch.stdin is not None,
+        "held_by": launch.hold.restriction.key if launch.hold.restriction else None,
+        "limits": launch.hold.limits,
+        "most_tasks": launch.hold.most_tasks,
     }
+
+
+@lru_cache(maxsize=16)
+def _declaration(restriction: Restriction) -> tuple[str, bytes]:
+    """The message that has a warden ready itself for a restriction."""
+    told = {
+        "fs": restriction.fs,
+        "net": restriction.net,
+        "scope": restriction.scope,
+        "rules": restriction.rules,
+        "program": binascii.b2a_base64(restriction.program, newline=False).decode(),
+    }
+    message = {"key": restriction.key, "restriction": told}
+    return restriction.key, json.dumps(message).encode()
 
 
 def _memory_file(content: bytes) -> int:
@@ -213,17 +260,21 @@ def _memory_file(content: bytes) -> int:
     return file
 
 
-def _event(message: dict[str, Any]) -> Event:
+def _events(message: dict[str, Any]) -> tuple[Event, ...]:
     match message:
+        case {"exited": int(status), "gone": True}:
+            return (ShellExited(status), Gone())
         case {"started": int(pid), "mark": int(mark)}:
-            return Started(pid, mark)
+            return (Started(pid, mark),)
         case {"unstarted": int(errno), "why": str(reason)}:
-            return SpawnFailed(errno, reason)
+            return (SpawnFailed(errno, reason),)
         case {"exited": int(status)}:
-            return ShellExited(status)
+            return (ShellExited(status),)
         case {"kept": bool(kept)}:
-            return Kept(kept)
+            return (Kept(kept),)
+        case {"crowded": True}:
+            return (Crowded(),)
         case {"gone": True}:
-            return Gone()
+            return (Gone(),)
         case _:
             raise WardenError(f"the warden said {message!r:.60}")

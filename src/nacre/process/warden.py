@@ -4,14 +4,14 @@ One per host, started on first need by `nacre.process.link`. It imports nothing
 but the standard library and siblings that do the same, so that it starts in
 little more time than Python itself.
 
-**What it is told.** The host holds one end of a SEQPACKET socket, the link. A
-message on it is a request, with descriptors: to run a launch, to sweep up what
-dead wardens left, or to retire in favour of a younger one. A run brings its own
-socket, which is the call's lifeline:
+**What it is told.** The host holds one end of a SEQPACKET socket, the link. A message on it is a
+request, with descriptors: to run a launch, to have a restriction at hand, to start a room, to sweep
+up what dead wardens left, or to retire for a younger one. A run brings its own socket, the lifeline:
 
     to the host      {"unstarted": errno, "why": s}
                      {"started": pid, "mark": m}           when asked
                      {"kept": bool}                        it is a job now, or cannot be
+                     {"crowded": true}                     it has too many processes, and is ended
                      {"exited": status}                    the shell is reaped
                      {"gone": true}                        and all its descendants are
     from the host    {"who": true}                         which process is it?
@@ -38,16 +38,17 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import time
 from contextlib import suppress
 
-from nacre.process.afresh import child_wakeup, start_afresh
+from nacre.process.afresh import child_wakeup, require_files, start_afresh
+from nacre.process.census import Census
 from nacre.process.children import children, kill_child, kill_shell
 from nacre.process.descriptors import SpareDescriptors
-from nacre.process.held import RETRY_SECONDS, Held
+from nacre.process.held import RETRY_SECONDS, Held, held_room
 from nacre.process.keeper import Keeper
 from nacre.process.marks import Marks, kill_marked, mark_of, signal_marked, stray_marks
+from nacre.process.spawner import Spawner
 from nacre.process.wire import close_all, decode, error_number, error_reason, receive, refuse, tell
 
 TYPE_CHECKING = False  # importing typing would cost a tenth of the start
@@ -78,8 +79,11 @@ class Warden:
         self._pipes: dict[int, Held] = {}
         # To be killed after this turn, all at once: a search of /proc takes its time.
         self._abandoned: list[Held] = []
+        self._ended: list[Held] = []
         self._null = os.open(os.devnull, os.O_RDWR)
         self._descriptors = SpareDescriptors(self._null)
+        self._spawner = Spawner(self._descriptors, self._null)
+        self._census = Census()
         self._woken = child_wakeup()
         self._epoll.register(link.fileno(), select.EPOLLIN)
         self._epoll.register(self._woken, select.EPOLLIN)
@@ -94,6 +98,9 @@ class Warden:
                     self._serve(fd)
             with suppress(OSError):
                 self._look()
+            while self._ended:
+                self._ended.pop().tell_exit()
+            with suppress(OSError):
                 self._insist()
             if self._orphaned and not any(call.owned for call in self._calls.values()):
                 self._let_go()
@@ -144,6 +151,10 @@ class Warden:
             kill_marked(stray_marks(self._marks.inherited))
         elif "retire" in request:
             self._retiring = True
+        elif "restriction" in request:
+            self._spawner.restrict(request)
+        elif "room" in request:
+            self._open_room(request["room"], fds)
         elif len(fds) == request["fds"]:
             self._run(request, fds)
         else:
@@ -186,7 +197,7 @@ class Warden:
         try:
             self._epoll.register(lifeline.fileno(), select.EPOLLIN)
             with self._marks.spawning() as mark:
-                pid = self._spawn(request, stdin, fds)
+                pid = self._spawner.shell(request, stdin, fds, mark)
         except (OSError, ValueError) as error:
             tell(lifeline, {"unstarted": error_number(error), "why": error_reason(error)})
             with suppress(OSError):
@@ -198,21 +209,14 @@ class Warden:
                 os.close(fd)
         call = Held(lifeline, mark, pid)
         self._calls[mark] = self._shells[pid] = self._lifelines[lifeline.fileno()] = call
+        self._census.watch(call, request["most_tasks"])
 
-    def _spawn(self, request: dict[str, Any], stdin: int, outputs: list[int]) -> int:
-        with self._descriptors.spawning():
-            child = subprocess.Popen(
-                request["argv"],
-                executable=request["executable"],
-                stdin=stdin,
-                stdout=outputs[0],
-                stderr=outputs[-1],
-                cwd=request["cwd"],
-                env=request["environ"],
-                start_new_session=True,
-            )
-        child.returncode = 0  # reaped in _reap with all the others
-        return child.pid
+    def _open_room(self, argv: list[str], fds: list[int]) -> None:
+        """Start a room. The warden inside it hears of the host's end by itself."""
+        with self._marks.spawning() as mark:
+            pid = self._spawner.room(argv, fds)
+        if pid is not None:
+            self._calls[mark] = self._shells[pid] = held_room(mark, pid)
 
     # -- a call -----------------------------------------------------------
 
@@ -252,9 +256,9 @@ class Warden:
                 break
             if call := self._shells.pop(pid, None):
                 call.status = status
-                call.tell(exited=status)
                 ended.append(call)
         self._look_due = True
+        self._ended += ended
         self._kill([call for call in ended if call.keeper and call.mark in self._calls])
 
     def _look(self) -> None:
@@ -288,7 +292,8 @@ class Warden:
 
     def _forget(self, call: Held) -> None:
         del self._calls[call.mark]
-        call.tell(gone=True)
+        self._census.forget(call)
+        call.tell_exit(gone=True)
         if call.keeper:
             for fd in call.keeper.pipes:
                 if self._pipes.pop(fd, None):
@@ -347,6 +352,7 @@ class Warden:
 
     def _insist(self) -> None:
         """Kill what was let go of just now, and again what was asked to end and did not."""
+        self._abandoned += self._census.crowded()
         now = time.monotonic()
         due = [c for c in self._calls.values() if c.insist_at is not None and c.insist_at <= now]
         self._kill([*self._abandoned, *due])
@@ -356,6 +362,8 @@ class Warden:
         times = [call.insist_at for call in self._calls.values() if call.insist_at is not None]
         if self._look_due:
             times.append(self._look_after)
+        if (due := self._census.patience()) is not None:
+            times.append(due)
         return max(0.0, min(times) - time.monotonic()) if times else None
 
     # -- a job ------------------------------------------------------------
@@ -378,9 +386,10 @@ class Warden:
             del self._pipes[fd]
 
 
-def main(link_fd: int, host_fd: int) -> None:
+def main(link_fd: int, host_fd: int, expected: list[str]) -> None:
     """Run as the warden of the host at the other end of a link, known by its pidfd."""
     start_afresh({link_fd, host_fd})
+    require_files(expected)
     link = socket.socket(fileno=link_fd)
     link.setblocking(False)
     warden = Warden(link, host_fd)

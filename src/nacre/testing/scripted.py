@@ -31,7 +31,7 @@ class ScriptedBash:
         del context
         return [
             {"name": s.name, "description": s.description, "input_schema": dict(s.input_schema)}
-            for s in self._dialect.specs(None)
+            for s in self._dialect.specs(None, None)
         ]
 
     async def call(

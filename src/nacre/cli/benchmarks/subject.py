@@ -28,10 +28,11 @@ def temporary_folder() -> TemporaryDirectory[str]:
 
 
 @asynccontextmanager
-async def opened_tool() -> AsyncGenerator[Bash]:
+async def opened_tool(sandbox: str = "none", workspace: str | None = None) -> AsyncGenerator[Bash]:
     """A tool that has made its first call, which starts the warden; nothing of it stays."""
     with temporary_folder() as state:
-        async with Bash(state=state, on_timeout="kill") as tool:
+        folder = workspace or _folder_in(state)
+        async with Bash(state=state, workspace=folder, sandbox=sandbox, on_timeout="kill") as tool:
             details_of(await tool.call("Bash", {"command": "true"}))
             yield tool
 
@@ -54,6 +55,12 @@ async def opened_engine() -> AsyncGenerator[Callable[[str], Awaitable[Transcript
             yield run
         finally:
             engine.close()
+
+
+def _folder_in(state: str) -> str:
+    folder = Path(state, "workspace")
+    folder.mkdir()
+    return str(folder)
 
 
 def details_of(reply: Reply) -> dict[str, object]:

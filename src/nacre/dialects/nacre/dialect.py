@@ -8,6 +8,7 @@ from typing import cast
 
 from nacre.dialects.arguments import Arguments
 from nacre.dialects.base import Posture, ToolSpec
+from nacre.dialects.constraints import constraints
 from nacre.dialects.nacre.replies import BUDGET, refusal, reply_to_list, reply_to_poll, reply_to_run
 from nacre.dialects.nacre.schema import PROPERTIES, schemas
 from nacre.errors import CallError, NacreError
@@ -25,7 +26,7 @@ from nacre.model.call import (
     Silence,
     Stop,
 )
-from nacre.model.confinement import Environment
+from nacre.model.confinement import Confinement, Environment, Network
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Limit
@@ -49,15 +50,20 @@ class NacreDialect:
     """The default dialect."""
 
     posture = Posture(
-        sandbox="none",
+        sandbox="auto",
+        confinement="workspace",
+        network=Network.DENY,
         on_timeout=OnTimeout.BACKGROUND,
         environment=Environment(fixed=_FIXED),
+        redacts=True,
     )
 
-    def specs(self, cwd: PurePath | None) -> tuple[ToolSpec, ...]:
+    def specs(self, cwd: PurePath | None, confinement: Confinement | None) -> tuple[ToolSpec, ...]:
         """The four tools."""
         prompts = resources.files("nacre.dialects") / "prompts" / "nacre"
         where = f"\n\nScripts start in {cwd}." if cwd else ""
+        if confinement and (limits := constraints(confinement)):
+            where += f"\n\n{limits}"
         return tuple(
             ToolSpec(
                 name=name,

@@ -47,13 +47,21 @@ def reply_to_run(run: Run, result: Result) -> Reply:
     """Say how a script ended and what it printed."""
     said = shown(result.transcript, BUDGET)
     lines = [said.text] if said.text else []
-    lines += [f"[note: {notice}]" for notice in result.notices]
+    lines += _remarks(result)
     lines += _ending_of_run(run, result)
     return Reply(
         text="\n".join(lines) or "[no output]",
         is_error=not isinstance(result.outcome, Running) and result.outcome != Exited(0),
         details=_details(result, said),
     )
+
+
+def _remarks(result: Result) -> list[str]:
+    """What nacre has to say beside the ending: what was put back, and what was stopped."""
+    return [
+        *(f"[note: {notice}]" for notice in result.notices),
+        *(f"[sandbox: {_one_line(each.sentence)}]" for each in result.violations),
+    ]
 
 
 def _ending_of_run(run: Run, result: Result) -> list[str]:
@@ -106,7 +114,7 @@ def reply_to_poll(result: Result) -> Reply:
     """Say what is new of a job."""
     said = shown(result.transcript, BUDGET)
     lines = [said.text] if said.text else ["[nothing new]"]
-    lines += [f"[note: {notice}]" for notice in result.notices]
+    lines += _remarks(result)
     if result.came_true is not None and not _is_plain_end(result):
         lines.append(f"[{_came_true(result.came_true)}]")
     if result.job is not None:
@@ -147,6 +155,16 @@ def _details(result: Result, said: Shown) -> dict[str, object]:
         "spill": str(spill.path) if spill and spill.path and said.omitted_bytes else None,
         "enforced": dict(result.enforcement.by),
     }
+    if result.violations:
+        details["violations"] = [
+            {
+                "kind": each.kind.value,
+                "target": each.target,
+                "rule": each.rule,
+                "remedy": each.remedy,
+            }
+            for each in result.violations
+        ]
     if isinstance(outcome, Denied):
         part = outcome.verdict.part.encode("utf-8", "backslashreplace").decode()
         details |= {"rule": outcome.verdict.rule, "part": part}

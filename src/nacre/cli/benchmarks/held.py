@@ -1,0 +1,112 @@
+"""The price of being held: `true` in each sandbox, and in a large workspace."""
+
+import os
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from statistics import median
+
+from nacre.cli.benchmarks.baseline import BASH, seconds_of
+from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale, at_most
+from nacre.cli.benchmarks.subject import details_of, opened_tool, temporary_folder
+from nacre.sandbox.bubblewrap import room
+from nacre.sandbox.presets import preset
+from nacre.sandbox.probe import probe_bwrap
+from nacre.tool import Bash
+
+__all__ = ("measure_bubblewrap", "measure_landlock", "measure_tree")
+
+_LANDLOCK, _BUBBLEWRAP, _TREE = 1.4, 1.2, 1.1
+_FILES_A_FOLDER = 100
+
+
+async def measure_landlock(scale: Scale) -> list[Row]:
+    """Time `true` under Landlock against the standard library, in turn."""
+    runs = scale.of(300, quick=10)
+    async with opened_tool("landlock") as tool:
+        ours, theirs = await _in_turn(tool, runs, _bare)
+    return [_row("landlock", ours, theirs, _LANDLOCK, "subprocess.run(['bash', '-c', 'true'])")]
+
+
+async def measure_bubblewrap(scale: Scale) -> list[Row]:
+    """Time `true` in a room against bubblewrap with the same words, in turn."""
+    bwrap, why_not = probe_bwrap(())
+    if bwrap is None:
+        return [Row(name="bubblewrap", work="`true` in a room", measured="-", note=why_not)]
+    runs = scale.of(200, quick=10)
+    with temporary_folder() as folder:
+        words = _words(bwrap, Path(folder))
+
+        async def same() -> float:
+            return seconds_of(words)
+
+        async with opened_tool("bubblewrap", folder) as tool:
+            ours, theirs = await _in_turn(tool, runs, same)
+    return [_row("bubblewrap", ours, theirs, _BUBBLEWRAP, "bwrap with the same words, each time")]
+
+
+def _words(bwrap: str, folder: Path) -> tuple[str, ...]:
+    tmp = folder / "tmp"
+    tmp.mkdir()
+    confinement = preset("workspace", folder, home=os.path.expanduser("~"))
+    return (*room(bwrap, confinement, tmp=tmp).argv, *BASH, "true")
+
+
+async def measure_tree(scale: Scale) -> list[Row]:
+    """Time `true` in a workspace of very many files against one in an empty one."""
+    files = scale.of(300_000, quick=300)
+    runs = scale.of(200, quick=10)
+    with temporary_folder() as large:
+        _fill(Path(large), files)
+        async with opened_tool("landlock", large) as there, opened_tool("landlock") as empty:
+
+            async def without() -> float:
+                return await _seconds(empty)
+
+            ours, theirs = await _in_turn(there, runs, without)
+    return [_row("tree", ours, theirs, _TREE, f"an empty workspace; {files:,} files")]
+
+
+async def _in_turn(
+    tool: Bash, runs: int, other: Callable[[], Awaitable[float]]
+) -> tuple[float, float]:
+    ours: list[float] = []
+    theirs: list[float] = []
+    for _ in range(runs):
+        theirs.append(await other())
+        ours.append(await _seconds(tool))
+    return median(ours), median(theirs)
+
+
+async def _bare() -> float:
+    return seconds_of((*BASH, "true"))
+
+
+async def _seconds(tool: Bash) -> float:
+    began = time.perf_counter()
+    reply = await tool.call("Bash", {"command": "true"})
+    took = time.perf_counter() - began
+    details_of(reply)
+    return took
+
+
+def _fill(folder: Path, files: int) -> None:
+    for number in range(files // _FILES_A_FOLDER):
+        inner = folder / f"{number // 100}" / f"{number % 100}"
+        inner.mkdir(parents=True)
+        for name in range(_FILES_A_FOLDER):
+            try:
+                os.close(os.open(inner / str(name), os.O_CREAT | os.O_WRONLY, 0o600))
+            except OSError as error:
+                raise FailedToRunError(f"{files:,} files cannot be made: {error}") from error
+
+
+def _row(name: str, ours: float, theirs: float, bar: float, than: str) -> Row:
+    return at_most(
+        name,
+        ours / theirs,
+        bar,
+        "x",
+        work=f"`true` by call, median, to {than}",
+        note=f"{ours * 1e3:.2f} ms to {theirs * 1e3:.2f} ms",
+    )

@@ -1,0 +1,1 @@
+"""What `nacre doctor` does: attacks under each sandbox, facts about the host, remedies."""

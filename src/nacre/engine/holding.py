@@ -1,0 +1,123 @@
+"""The sandbox of an engine: chosen when the first script comes, and asked for each."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from nacre.engine.explain import explain
+from nacre.engine.threads import in_thread
+from nacre.model.confinement import Confinement
+from nacre.model.launch import Launch
+from nacre.model.result import Result
+from nacre.model.violation import Violation
+from nacre.process.link import Link
+from nacre.process.marks import mark_of
+from nacre.process.rooms import Rooms
+from nacre.sandbox.base import Held, Sandbox
+from nacre.sandbox.gaps import left_out
+from nacre.sandbox.protected.restore import Reverted
+
+__all__ = ("Holding", "reports")
+
+_LOG = logging.getLogger("nacre")
+_WEAKER = "bubblewrap does not work here, so %s holds scripts, without: %s (see `nacre doctor`)"
+
+
+class Holding:
+    """Holds launches, and remembers what is compared when a job ends.
+
+    Finding out what a host can enforce means to try it, which takes a moment; a host
+    that never runs a script need not wait for it.
+    """
+
+    def __init__(self, choose: Callable[[str], Sandbox], usual: str, link: Link) -> None:
+        self._choose = choose
+        self._usual = usual
+        self._link = link
+        self._rooms = Rooms(link)
+        self._sandboxes: dict[str, Sandbox] = {}
+        self._lock = threading.Lock()
+        self._jobs: dict[str, Held] = {}
+
+    async def hold(
+        self, launch: Launch, confinement: Confinement, *, cleared: bool, by: str | None = None
+    ) -> Held:
+        """Say how a launch is held, and remember what is protected.
+
+        `by` names another sandbox than the usual one.
+
+        Raises:
+            SandboxError: If it cannot be held as its confinement asks for.
+            ConfigError: If there is no sandbox of the name that was given.
+        """
+        name = by or self._usual
+        sandbox = self._sandboxes.get(name)
+        if sandbox is None:
+            sandbox = await in_thread(self._chosen, name)
+        held = sandbox.hold(launch, confinement, cleared=cleared)
+        held.guarded.begin()
+        return held
+
+    def _chosen(self, name: str) -> Sandbox:
+        with self._lock:
+            if name not in self._sandboxes:
+                self._sandboxes[name] = chosen = self._choose(name)
+                # Inside another nacre it is no news that less can be had.
+                if name == "auto" and chosen.name != "bubblewrap" and not mark_of(0):
+                    _LOG.warning(_WEAKER, chosen.name, left_out(chosen.name, "bubblewrap"))
+            return self._sandboxes[name]
+
+    def link(self, held: Held) -> Link:
+        """The link to the warden that is to spawn it."""
+        room = held.launch.hold.room
+        return self._rooms.link(room) if room else self._link
+
+    def let_go(self, held: Held) -> None:
+        """A run is over, however it ended, unless it goes on as a job."""
+        if not any(kept is held for kept in self._jobs.values()):
+            held.guarded.end()
+
+    def keep(self, job_id: str, held: Held) -> tuple[str, ...]:
+        """A run goes on as a job: compare now, and again whenever it is asked for."""
+        self._jobs[job_id] = held
+        return reports(held.guarded.check())
+
+    def look(self, result: Result) -> Result:
+        """Add to what a job said how it is held, what was put back and what was stopped."""
+        job = result.job
+        held = self._jobs.get(job.id) if job else None
+        if job is None or held is None:
+            return result
+        violations: tuple[Violation, ...] = ()
+        if job.ended is None:
+            told = reports(held.guarded.check())
+        else:
+            told = reports(held.guarded.end())
+            home = held.launch.environ.get("HOME")
+            violations = explain(result, job.script, held, cwd=job.cwd, home=home)
+            del self._jobs[job.id]
+        return replace(
+            result,
+            enforcement=held.enforcement,
+            notices=(*result.notices, *told),
+            violations=violations,
+        )
+
+    def close(self) -> None:
+        """End the rooms, put back what is protected, let go of the folders."""
+        self._rooms.close()
+        while self._jobs:
+            self._jobs.popitem()[1].guarded.end()
+        while self._sandboxes:
+            self._sandboxes.popitem()[1].close()
+
+
+def reports(reverted: tuple[Reverted, ...]) -> tuple[str, ...]:
+    """Say what was put back, a sentence each."""
+    return tuple(_report(each) for each in reverted)
+
+
+def _report(one: Reverted) -> str:
+    kept = f"; what was there is kept at {one.kept}" if one.kept else ""
+    return f"{one.path} is protected, and was put back ({one.what}){kept}"

@@ -1,0 +1,106 @@
+"""Which layer enforces what: the table that every result carries."""
+
+from nacre.model.confinement import UNENFORCED, Confinement, Enforcement, Network, Protection
+from nacre.sandbox.rights import Fs, Net, Rights, Scope
+
+__all__ = ("landlock_table", "none_table", "room_table")
+
+_P = Protection
+
+
+def none_table(*, cleared: bool) -> Enforcement:
+    """What holds without any sandbox."""
+    return Enforcement(by=_always(cleared=cleared))
+
+
+def landlock_table(
+    confinement: Confinement, rights: Rights, *, cleared: bool, root: bool
+) -> Enforcement:
+    """What a restricted thread enforces, and what of a room is missing then."""
+    landlock, seccomp = bool(rights.fs), "seccomp"
+    by: dict[str, str] = {}
+    if confinement.writable is not None:
+        truncated = bool(rights.fs & Fs.TRUNCATE)
+        by[_P.WRITE] = _layers(landlock and "landlock", not truncated and seccomp)
+        by[_P.METADATA] = UNENFORCED
+    if confinement.writable:
+        by[_P.PROTECTED] = "compare"
+    if confinement.denied or confinement.readable is not None:
+        by[_P.READ] = _layers(landlock and "landlock")
+    if confinement.network is Network.DENY:
+        by[_P.TCP] = _layers(bool(rights.net & Net.CONNECT_TCP) and "landlock", seccomp)
+        by[_P.UDP] = seccomp
+    if confinement.network is Network.DENY or confinement.writable is not None:
+        by[_P.UNIX_SOCKETS] = seccomp
+    if confinement.own_signals:
+        by[_P.SIGNALS] = _layers(bool(rights.scope & Scope.SIGNAL) and "landlock")
+        by[_P.SCHEDULING_OF_OTHERS] = seccomp
+        by[_P.VIEW_OF_OTHERS] = UNENFORCED
+        by[_P.IPC] = seccomp
+    by[_P.MEMORY_OF_OTHERS] = _layers(landlock and "landlock", seccomp)
+    fenced = landlock and confinement.writable is not None and "landlock"
+    by[_P.TERMINALS] = _layers("session", fenced, seccomp)
+    by |= _by_filter(confinement, root=root)
+    return Enforcement(by=by | _always(cleared=cleared))
+
+
+def room_table(
+    confinement: Confinement, rights: Rights, *, cleared: bool, root: bool
+) -> Enforcement:
+    """What a room enforces, with a restricted thread inside."""
+    inside = bool(rights.fs) and "landlock"
+    by: dict[str, str] = {}
+    if confinement.writable is not None:
+        by[_P.WRITE] = _layers("mount", inside)
+        by[_P.METADATA] = "mount"
+    if confinement.writable or confinement.protected:
+        by[_P.PROTECTED] = _layers("mount", bool(confinement.writable) and "compare")
+    if confinement.denied or confinement.readable is not None:
+        by[_P.READ] = _layers("mount", confinement.readable is not None and inside)
+    if confinement.network is Network.DENY:
+        by[_P.TCP] = by[_P.UDP] = "netns"
+    if confinement.network is Network.DENY or confinement.writable is not None:
+        by[_P.UNIX_SOCKETS] = "seccomp"
+    scoped = bool(rights.scope & Scope.SIGNAL) and confinement.own_signals and "landlock"
+    by[_P.SIGNALS] = _layers("pidns", scoped)
+    by[_P.SCHEDULING_OF_OTHERS] = by[_P.VIEW_OF_OTHERS] = "pidns"
+    by[_P.IPC] = "ipcns"
+    by[_P.MEMORY_OF_OTHERS] = _layers("pidns", inside, "seccomp")
+    by[_P.TERMINALS] = _layers("session", confinement.writable is not None and "mount", "seccomp")
+    by |= _by_filter(confinement, root=root)
+    by[_P.NAMESPACES] = "userns+seccomp"
+    return Enforcement(by=by | _always(cleared=cleared) | {_P.LIFETIME: "warden+pidns"})
+
+
+def _by_filter(confinement: Confinement, *, root: bool) -> dict[str, str]:
+    """What a thread gives up wherever it runs."""
+    by: dict[str, str] = {
+        _P.KERNEL_CALLS: "seccomp",
+        _P.NAMESPACES: "seccomp",
+        _P.PRIVILEGES: "no_new_privs",
+        _P.CORE_FILES: "rlimit",
+    }
+    limits = confinement.limits
+    asked = {
+        _P.MEMORY_LIMIT: limits.memory,
+        _P.CPU_LIMIT: limits.cpu_seconds,
+        _P.FILE_LIMIT: limits.file_bytes,
+        _P.PROCESS_LIMIT: limits.processes,
+    }
+    by |= {name: "rlimit" for name, most in asked.items() if most is not None}
+    if root and limits.processes is not None:
+        by[_P.PROCESS_LIMIT] = "warden"  # the kernel does not count the processes of root
+    return by
+
+
+def _always(*, cleared: bool) -> dict[str, str]:
+    return {
+        _P.ENVIRONMENT: "cleared" if cleared else UNENFORCED,
+        _P.DESCRIPTORS: "closed",
+        _P.LIFETIME: "warden",
+    }
+
+
+def _layers(*names: str | bool) -> str:
+    found = [name for name in names if isinstance(name, str)]
+    return "+".join(found) or UNENFORCED

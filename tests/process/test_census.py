@@ -1,0 +1,128 @@
+"""Too many processes or threads end a call, also where the kernel sets no limit."""
+
+import os
+import sys
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from nacre.engine.assemble import Settings, open_jobs
+from nacre.engine.engine import Engine, Occasion
+from nacre.engine.holding import Holding
+from nacre.engine.spills import Spills
+from nacre.model.call import Run
+from nacre.model.confinement import Confinement, Limits
+from nacre.model.launch import Hold, Launch
+from nacre.model.outcome import Exited, Signaled
+from nacre.model.transcript import Limit
+from nacre.process.link import Link
+from nacre.process.spawn import Crowded, Gone
+from nacre.sandbox.base import Held
+from nacre.sandbox.table import none_table
+from nacre.testing import AllowEverything
+from process.runs import launch, linked, run
+from processes import alive, kill_all, tag
+
+# Far more than the limit: what else ends on this machine meanwhile is counted too.
+MOST, MANY = 40, 300
+
+
+class OnlyCounted:
+    """Holds a script to a number of processes, and to nothing else."""
+
+    name = "only-counted"
+
+    def hold(self, launch: Launch, confinement: Confinement, *, cleared: bool) -> Held:
+        return Held(
+            launch=replace(launch, hold=Hold(most_tasks=confinement.limits.processes)),
+            enforcement=none_table(cleared=cleared),
+            confinement=confinement,
+        )
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def link() -> Generator[Link]:
+    with linked() as link:
+        yield link
+
+
+def threads(count: int) -> str:
+    code = (
+        "import threading as t, sys; e = t.Event();"
+        f" [t.Thread(target=e.wait, args=(20,)).start() for _ in range({count})]; print(len(t.enumerate()))"
+    )
+    return f"{sys.executable} -c '{code}'"
+
+
+def processes(count: int, seconds: str) -> str:
+    return f"for _ in {{1..{count}}}; do sleep {seconds} & done; wait"
+
+
+def test_too_many_processes_end_the_call_with_all_of_them(link: Link) -> None:
+    mark = tag()
+    try:
+        said = run(link, launch(processes(MANY, mark), Hold(most_tasks=MOST)))
+        assert Crowded() in said.events
+        assert said.events[-1] == Gone()
+        assert alive(f"sleep\0{mark}") == []
+    finally:
+        kill_all(f"sleep\0{mark}")
+
+
+def test_threads_count_as_well(link: Link) -> None:
+    said = run(link, launch(threads(MANY), Hold(most_tasks=MOST)))
+    assert Crowded() in said.events
+
+
+def test_fewer_are_left_alone_and_so_is_a_call_without_a_limit(link: Link) -> None:
+    code = processes(20, "0.25")
+    said = run(link, launch(code, Hold(most_tasks=MOST)))
+    assert (Crowded() in said.events, said.status) == (False, 0)
+    assert Crowded() not in run(link, launch(processes(60, "0.25"))).events
+
+
+def test_the_processes_of_another_call_are_not_its_fault(state: Path, workspace: Path) -> None:
+    """And the result of the one that has too many says which limit it was."""
+    with linked() as link:
+        engine = Engine(
+            link=link,
+            checker=AllowEverything(),
+            holding=Holding(lambda _: OnlyCounted(), "only-counted", link),
+            spills=Spills(state / "spills", None),
+            jobs=open_jobs(Settings(state=state)),
+        )
+        free = Occasion(cwd=workspace, conversation="x", environ={"PATH": os.environ["PATH"]})
+        held = replace(free, confinement=Confinement(name="x", limits=Limits(processes=MOST)))
+        limit = Limit(head=1000, tail=1000)
+        mark = tag()
+
+        async def both() -> None:
+            async with anyio.create_task_group() as tasks:
+
+                async def small() -> None:
+                    script = "until [ -e over ]; do sleep 0.05; done"
+                    result = await engine.run(Run(script=script, limit=limit), held)
+                    assert isinstance(result.outcome, Exited)
+                    assert result.violations == ()
+
+                tasks.start_soon(small)
+                crowd = await engine.run(Run(script=processes(MANY, mark), limit=limit), held)
+                (workspace / "over").touch()
+                assert isinstance(crowd.outcome, Signaled)
+                (told,) = crowd.violations
+                assert told.sentence == (
+                    "the sandbox's limit was reached for processes and threads: no more than"
+                    f" {MOST} may run at once; it was ended; start fewer at a time"
+                )
+
+        try:
+            anyio.run(both)
+        finally:
+            engine.close()
+            kill_all(f"sleep\0{mark}")
