@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types architecture tests user-tests oracle bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-read user-tests oracle bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,8 +19,10 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## a short tour, with what a model would see
 	@$(BIN)/python docs/demo.py
 
-test: lint types architecture  ## everything that must hold
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests user-tests
+# The longest first, two at a time: the tests are made to stand other work beside them.
+test: $(READY)  ## everything that must hold
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
+	  user-tests tests-held tests-read types lint architecture
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -33,8 +35,16 @@ types: $(READY)
 architecture: $(READY)
 	$(BIN)/lint-imports
 
-tests: $(READY)
+HELD := tests/attacks tests/engine tests/process tests/sandbox tests/soak
+
+tests: $(READY)  ## all tests, as this user
 	$(BIN)/python -m pytest
+
+tests-held: $(READY)
+	$(BIN)/python -m pytest $(HELD)
+
+tests-read: $(READY)
+	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%)
 
 user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py

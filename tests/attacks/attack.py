@@ -1,5 +1,6 @@
 """What an attack is, as the data files beside this one tell it."""
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ __all__ = ("BACKENDS", "END", "Attack", "load")
 
 BACKENDS = ("bubblewrap", "landlock")
 # What is looked for is an id with this at its end, so that none begins another.
-END = "_"
+END = f"_{os.getuid()}_"
 _SECONDS = 6.0
 _FOLDER = Path(__file__).parent
 # A filter answers EPERM, or ENOSYS where a library has something to fall back on.

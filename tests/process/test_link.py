@@ -134,6 +134,7 @@ def test_a_forked_child_that_exits_does_not_end_its_parents_warden(tmp_path: Pat
     finish(host)
 
 
+@pytest.mark.needs("root")  # others cannot look into a warden
 def test_the_warden_holds_nothing_of_its_host(tmp_path: Path) -> None:
     """Not its standard streams, not its sockets, not its environment."""
     host = start_host(

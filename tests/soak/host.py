@@ -8,8 +8,8 @@ import anyio
 from nacre import Bash, ToolContext
 
 
-async def main(state: str, folder: str, tag: str) -> None:
-    async with Bash(state=state, workspace=folder) as tool:
+async def main(state: str, folder: str, tag: str, sandbox: str) -> None:
+    async with Bash(state=state, workspace=folder, sandbox=sandbox) as tool:
         context = ToolContext(working_dir=folder)
 
         async def work(number: int) -> None:
@@ -39,5 +39,5 @@ async def main(state: str, folder: str, tag: str) -> None:
 
 
 if __name__ == "__main__":
-    _, state, folder, tag = sys.argv
-    anyio.run(main, state, folder, tag)
+    _, state, folder, tag, sandbox = sys.argv
+    anyio.run(main, state, folder, tag, sandbox)

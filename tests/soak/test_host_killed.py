@@ -32,7 +32,9 @@ async def test_killing_the_host_at_fifty_random_moments_leaves_no_orphan_and_tru
     moments = random.Random(20)  # noqa: S311
     try:
         for moment in range(_MOMENTS):
-            _run_and_kill(state, workspace, mark, calls=moments.randrange(0, 12), first=moment == 0)
+            sandbox = ("none", "landlock", "auto")[moment % 3]
+            host = _start(state, workspace, mark, sandbox)
+            _kill(host, calls=max(moments.randrange(0, 12), int(moment == 0)))
             gone_blocking(mark)
             for job in await _jobs(state):
                 assert not isinstance(job.outcome, Running), job
@@ -43,14 +45,17 @@ async def test_killing_the_host_at_fifty_random_moments_leaves_no_orphan_and_tru
     database.close()
 
 
-def _run_and_kill(state: Path, workspace: Path, mark: str, *, calls: int, first: bool) -> None:
-    """Start a host, let it make some calls, kill it in the middle of the next ones."""
-    host = subprocess.Popen(
-        [sys.executable, str(_HOST), str(state), str(workspace), mark],
+def _start(state: Path, workspace: Path, mark: str, sandbox: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, str(_HOST), str(state), str(workspace), mark, sandbox],
         stdout=subprocess.PIPE,
     )
+
+
+def _kill(host: subprocess.Popen[bytes], *, calls: int) -> None:
+    """Let a host make some calls, and kill it in the middle of the next ones."""
     assert host.stdout is not None
-    for _ in range(max(calls, int(first))):
+    for _ in range(calls):
         assert host.stdout.readline() == b"call\n"
     signal.sigtimedwait([], random.random() / 20)  # noqa: S311 (not just after a reply)
     host.kill()
