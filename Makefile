@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types architecture tests tests-held tests-read user-tests oracle bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read user-tests oracle bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,7 +22,7 @@ demo: $(READY)  ## a short tour, with what a model would see
 # The longest first, two at a time: the tests are made to stand other work beside them.
 test: $(READY)  ## everything that must hold
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
-	  user-tests tests-held tests-read types lint architecture
+	  user-tests tests-held tests-edges tests-read types lint architecture
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -36,6 +36,7 @@ architecture: $(READY)
 	$(BIN)/lint-imports
 
 HELD := tests/attacks tests/engine tests/process tests/sandbox tests/soak
+EDGES := tests/cli tests/docs
 
 tests: $(READY)  ## all tests, as this user
 	$(BIN)/python -m pytest
@@ -43,8 +44,11 @@ tests: $(READY)  ## all tests, as this user
 tests-held: $(READY)
 	$(BIN)/python -m pytest $(HELD)
 
+tests-edges: $(READY)
+	$(BIN)/python -m pytest $(EDGES)
+
 tests-read: $(READY)
-	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%)
+	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%) $(EDGES:%=--ignore=%)
 
 user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py

@@ -55,7 +55,8 @@ class Holding:
         sandbox = self._sandboxes.get(name)
         if sandbox is None:
             sandbox = await in_thread(self._chosen, name)
-        held = sandbox.hold(launch, confinement, cleared=cleared)
+        with self._lock:  # calls come from any thread, and plans are made and replaced
+            held = sandbox.hold(launch, confinement, cleared=cleared)
         held.guarded.begin()
         return held
 
@@ -75,7 +76,7 @@ class Holding:
 
     def let_go(self, held: Held) -> None:
         """A run is over, however it ended, unless it goes on as a job."""
-        if not any(kept is held for kept in self._jobs.values()):
+        if not any(kept is held for kept in list(self._jobs.values())):
             held.guarded.end()
 
     def keep(self, job_id: str, held: Held) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ class Holding:
             told = reports(held.guarded.end())
             home = held.launch.environ.get("HOME")
             violations = explain(result, job.script, held, cwd=job.cwd, home=home)
-            del self._jobs[job.id]
+            self._jobs.pop(job.id, None)
         return replace(
             result,
             enforcement=held.enforcement,
