@@ -1,8 +1,10 @@
 """The shape of the project, kept by a test."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import nacre
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(nacre.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
+_ESCAPE_OR_SET = re.compile(r"\\.|\[\^?\]?[^\]]*\]", re.DOTALL)
+_GIVES_NOTHING_BACK = re.compile(r"[*+?}]\+|\(\?>")
 
 
 def _name(path: Path) -> str:
@@ -81,3 +85,32 @@ def test_no_file_of_the_project_holds_a_path_of_somebodys_machine() -> None:
         and any(part in path.read_text("utf-8") for part in ("/root/", "/home/user", "/Users/"))
     ]
     assert found == []
+
+
+def test_no_pattern_has_a_possessive_quantifier_or_an_atomic_group() -> None:
+    """Python 3.11.0 to 3.11.4 match them wrongly: `rm -"r"f /` was read as another command."""
+    found = [
+        (_name(path), text)
+        for path in MODULES
+        for text in _texts(ast.parse(path.read_text("utf-8")))
+        if _has_shape_of_pattern(text) and _GIVES_NOTHING_BACK.search(_ESCAPE_OR_SET.sub("x", text))
+    ]
+    assert found == []
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    """Every text that is written in a module, with a letter for each value put in."""
+    parts: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts.update(node.values)
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and node not in parts:
+            yield node.value.decode("latin-1") if isinstance(node.value, bytes) else str(node.value)
+
+
+def _has_shape_of_pattern(text: str) -> bool:
+    """Not so `g++`, and a list of marks."""
+    return any(sign in text for sign in "[(\\")

@@ -30,12 +30,20 @@ class _Field:
     like: str = ""
 
 
-_BETWEEN_LINES = r"""(?:[\s0-9:+|>\\"',]|-(?!-)){0,24}+"""
-_KEY_LINE = rf"{_BETWEEN_LINES}[A-Za-z0-9+/=]{{16,128}}+"
-_KEY_HEADER = r"[\s\\nr]{1,8}(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n\\]{0,128}"
+def _all_of(item: str, least: int, most: int) -> str:
+    """An item as often as it is there, up to `most` times: none is given back."""
+    return f"(?:{item}{{{most}}}|{item}{{{least},{most - 1}}}(?!{item}))"
+
+
+_BETWEEN_LINES = _all_of(r"""(?:[\s0-9:+|>\\"',]|-(?!-))""", 0, 24)
+_KEY_PIECE = "[A-Za-z0-9+/=]"
+_KEY_REST = _all_of(_KEY_PIECE, 0, 15)
+_KEY_LINE = f"(?:{_BETWEEN_LINES}{_all_of(_KEY_PIECE, 16, 128)})"
+_HEADER_TEXT = _all_of(r"[^\n\\]", 0, 128)
+_KEY_HEADER = rf"(?:[\s\\nr]{{1,8}}(?:Proc-Type|DEK-Info|Version|Comment|Hash){_HEADER_TEXT})"
 _KEY_BEGIN = (
     r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    rf"(?:{_KEY_HEADER}){{0,5}}+"
+    f"{_all_of(_KEY_HEADER, 0, 5)}"
 )
 
 _AUTHORITY = r"""://[^\s/"'<>`]{0,400}\Z"""
@@ -53,7 +61,11 @@ _MEMBER = (
     r"(?i:token|secret(?:[_-]?access[_-]?key|[_-]?key(?:_base)?)?|passw(?:or)?d|passphrase"
     rf"|{_BEFORE_KEY}key)"
 )
-_BARE = r"""(?![$<{%*(\[\\.~])[^\s"'`;()\[\]\\]"""
+_BARE_START = r"(?![$<{%*(\[\\.~])"
+_BARE_LETTER = r"""[^\s"'`;()\[\]\\]"""
+_BARE_END = r"(?![(\[])"
+_BARE = f"{_BARE_START}{_all_of(_BARE_LETTER, 6, 256)}{_BARE_END}"
+_LONGER_BARE = f"{_BARE_START}{_all_of(_BARE_LETTER, 8, 256)}{_BARE_END}"
 _RANDOM = r"(?=.*[0-9])(?=.*[A-Za-z])"
 _ASSIGNED = (
     rf"(?:(?![Kk])|{_BEFORE_KEY})"
@@ -65,17 +77,17 @@ _FIELDS = (
     _Field(
         kind="private key",
         triggers=_PRIVATE_KEY.decode(),
-        pattern=rf"(?P<secret>{_KEY_BEGIN}(?:{_KEY_LINE}){{1,256}}+(?:{_BETWEEN_LINES}"
-        r"[A-Za-z0-9+/=]{0,15}+[\s\\nr]{0,8}[0-9:+|>]{0,8}-----END [A-Z0-9 ]{0,72}-----)?)",
+        pattern=rf"(?P<secret>{_KEY_BEGIN}{_KEY_LINE}{{1,256}}(?:{_BETWEEN_LINES}{_KEY_REST}"
+        r"[\s\\nr]{0,8}[0-9:+|>]{0,8}-----END [A-Z0-9 ]{0,72}-----)?)",
         unfinished=r"-----BEGIN[ A-Z0-9]{0,90}-{0,5}\Z"
-        rf"|{_KEY_BEGIN}(?:{_KEY_LINE}){{0,256}}+{_BETWEEN_LINES}"
-        r"(?:[A-Za-z0-9+/=]{0,15}+[\s\\nr]{0,8})?[^\n]{0,240}\Z",
+        rf"|{_KEY_BEGIN}{_all_of(_KEY_LINE, 0, 256)}{_BETWEEN_LINES}"
+        rf"(?:{_KEY_REST}[\s\\nr]{{0,8}})?[^\n]{{0,240}}\Z",
     ),
     _Field(
         kind="URL password",
         triggers="://",
-        pattern=r"""://(?:(?P<user>[^\s/?#@:"'<>`\\\[]{0,128}+):"""
-        r"""(?P<secret>(?![$<{%*\[])[^\s/"'<>`]{1,256})@|(?P<other>[A-Za-z0-9_-]{20,256}+)@)""",
+        pattern=r"""://(?:(?P<user>[^\s/?#@:"'<>`\\\[]{0,128}):"""
+        r"""(?P<secret>(?![$<{%*\[])[^\s/"'<>`]{1,256})@|(?P<other>[A-Za-z0-9_-]{20,256})@)""",
         unfinished=_AUTHORITY,
     ),
     _Field(
@@ -106,13 +118,13 @@ _FIELDS = (
         kind="secret",
         triggers=_NAMES,
         pattern=rf"""(?<![a-z]){_SETTING}=(?:(?P<quote>["'])(?P<secret>(?![$<{{])"""
-        rf"""[^"'\s]{{6,256}}+)(?P=quote)|(?P<other>{_BARE}{{6,256}}+(?![(\[])))""",
+        rf"""[^"'\s]{{6,256}})(?P=quote)|(?P<other>{_BARE}))""",
         unfinished=_ASSIGNED,
     ),
     _Field(
         kind="secret",
         triggers=_NAMES,
-        pattern=rf"(?<![a-z]){_SETTING}:[ \t]{{1,3}}(?P<secret>{_BARE}{{8,256}}+(?![(\[]))",
+        pattern=rf"(?<![a-z]){_SETTING}:[ \t]{{1,3}}(?P<secret>{_LONGER_BARE})",
         unfinished=_ASSIGNED,
         like=_RANDOM,
     ),
@@ -120,7 +132,7 @@ _FIELDS = (
         kind="secret",
         triggers=_NAMES,
         pattern=rf"""{_MEMBER}["']?[ \t]{{0,3}}(?:=>|:=|[:=])[ \t]{{0,3}}(?P<quote>["'])"""
-        r"(?P<secret>[A-Za-z0-9+/=_.~!@#%^&*-]{16,512}+)(?P=quote)",
+        r"(?P<secret>[A-Za-z0-9+/=_.~!@#%^&*-]{16,512})(?P=quote)",
         unfinished=_ASSIGNED,
         like=rf"{_RANDOM}(?=.*[A-Za-z0-9+/]{{16}})",
     ),

@@ -19,7 +19,7 @@ _WORDS = bytes(ord("w") if byte in _CHARACTERS else ord(" ") for byte in range(2
 _REACH = 12500  # bytes; no shape is longer
 _LONG = b"w" * 20
 
-# kind, prefixes, and the rest as a pattern. No pattern gives back what it took.
+# kind, prefixes, and the rest as a pattern. No pattern matches with less than it can take.
 _SHAPES = (
     ("AWS access key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
     ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,255}"),
@@ -43,7 +43,7 @@ _SHAPES = (
     (
         "API key",
         "sk-",
-        r"(?=[A-Za-z0-9]{32}|[A-Za-z]{0,19}[0-9])[A-Za-z0-9]{20,255}+(?![A-Za-z0-9_-])",
+        r"(?=[A-Za-z0-9]{32}|[A-Za-z]{0,19}[0-9])[A-Za-z0-9]{20,255}(?![A-Za-z0-9_-])",
     ),
     ("Google API key", "AIza", r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     ("Google access token", "ya29.", r"[A-Za-z0-9_-]{20,1024}"),
@@ -53,11 +53,11 @@ _SHAPES = (
     (
         "JWT",
         "eyJ",
-        r"[A-Za-z0-9_-]{10,2048}+\.[A-Za-z0-9_-]{10,8192}+\.[A-Za-z0-9_-]{10,2048}",
+        r"[A-Za-z0-9_-]{10,2048}\.[A-Za-z0-9_-]{10,8192}\.[A-Za-z0-9_-]{10,2048}",
     ),
-    ("Hugging Face token", "hf_", r"[A-Za-z0-9]{30,64}+(?![A-Za-z0-9_])"),
+    ("Hugging Face token", "hf_", r"[A-Za-z0-9]{30,64}(?![A-Za-z0-9_])"),
     ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[a-f0-9]{64}"),
-    ("SendGrid key", "SG.", r"[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,64}"),
+    ("SendGrid key", "SG.", r"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}"),
     ("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[A-Fa-f0-9]{32}"),
     ("Docker token", "dckr_pat_ dckr_oat_", r"[A-Za-z0-9_-]{20,64}"),
     ("Grafana token", "glsa_", r"[A-Za-z0-9_]{32,255}"),

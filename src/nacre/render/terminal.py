@@ -23,17 +23,17 @@ _UNSEEN = re.compile(
     r"""
     [\x00-\x07\x0e-\x1f\x7f-\x84\x86-\x9f]
     (?: (?: (?<=\x1b)[PX\]^_] | (?<=[\x90\x98\x9d-\x9f]) )
-        (?: [^\x07\x18\x1a\x1b\x80-\x9f]*+ (?:[\x07\x18\x1a\x9c] | \x1b\\)
-          | [^\n\x07\x18\x1a\x1b\x80-\x9f]*+ )
-      | (?: (?<=\x1b)\[ | (?<=\x9b) ) [0-?]*+ [ -/]*+ (?![A-HJKfsu]) [@-~]?
-      | (?<=\x1b) (?![\[78DEM]) [ -/]*+ [0-~]?
+        (?: [^\x07\x18\x1a\x1b\x80-\x9f]* (?:[\x07\x18\x1a\x9c] | \x1b\\)
+          | [^\n\x07\x18\x1a\x1b\x80-\x9f]* )
+      | (?: (?<=\x1b)\[ | (?<=\x9b) ) [0-?]* (?![0-?]) [ -/]* (?![ -/A-HJKfsu]) [@-~]?
+      | (?<=\x1b) (?![\[78DEM]) [ -/]* [0-~]?
       | (?<![\x1b\x9b])
     )
     """,
     re.VERBOSE,
 )
 
-_NEWLINE = re.compile(r"[\r\v\f\x85\x1b](?:(?<=\r)(?<!\r\r)\r*+\n|(?<=[\v\f\x85])|(?<=\x1b)[DE])")
+_NEWLINE = re.compile(r"[\r\v\f\x85\x1b](?:(?<=\r)(?<!\r\r)\r*\n|(?<=[\v\f\x85])|(?<=\x1b)[DE])")
 
 # What moves the cursor or erases. A status line is drawn the way apt does: the
 # cursor goes to a fixed row outside of the text, writes, and comes back.
@@ -42,10 +42,10 @@ _MOVE = re.compile(
     [\x08\r\x1b\x9b]
     (?: (?<=\x08) (?P<back> \x08* )
       | (?<=\r) (?P<start> \r* )
-      | (?<=\x1b) (?P<status> 7 (?:\x1b\[ | \x9b) [0-9;]*+ [Hf]
-                              (?:[^\x1b\n]++ | \x1b(?![78]))*+ \x1b8 )
+      | (?<=\x1b) (?P<status> 7 (?:\x1b\[ | \x9b) [0-9;]* [Hf]
+                              [^\x1b\n]* (?: \x1b(?![78]) [^\x1b\n]* )* \x1b8 )
       | (?<=\x1b) (?P<escape> [78M] )
-      | (?: (?<=\x1b)\[ | (?<=\x9b) ) (?P<parameters> [0-?]*+ ) [ -/]*+ (?P<final> [A-HJKfsu] )
+      | (?: (?<=\x1b)\[ | (?<=\x9b) ) (?P<parameters> [0-?]* ) [ -/]* (?P<final> [A-HJKfsu] )
     )
     """,
     re.VERBOSE,

@@ -26,7 +26,7 @@ _MOST_TEXTS = 6
 _SAME_SHELL = frozenset({"eval", "source", ".", "mapfile", "readarray"})
 _SOURCES = frozenset({"source", ".", "bash", "sh", "dash", "zsh", "ksh"})
 _EVALUATES = frozenset({"let", "declare", "typeset", "local", "readonly", "export"})
-_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)\+?=")
+_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _PLAIN_SHELLS = frozenset({"sh", "dash", "ash"})
 _PARENTHESES = re.compile(r"(?<!\$)\(\(")
 _LOOSE_QUOTE = re.compile(r"\"[^\"']*\$\{[^}\"']*'")

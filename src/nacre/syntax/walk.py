@@ -45,7 +45,7 @@ _CHANGES_ANY = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|let|eval|source|unset|printf)\b|\(\(|^\.\s", re.MULTILINE
 )
 _COMPARES = frozenset({"-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*+)(?:\[[^]\n]{0,200}\])?\+?=")
+_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]\n]{0,200}\])?\+?=")
 
 
 class Walk(Lister):

@@ -13,7 +13,8 @@ _ECHO_OPTION = re.compile(r"-[neE]+$")
 _OCTAL = re.compile(r"(\\\\)|\\0([0-7]{1,3})")
 _STOP = re.compile(r"(?<!\\)(?:\\\\)*\\c")
 _DIRECTIVE = re.compile(
-    r"%(?:(%)|([-+ #0]*+)(\*|\d*+)(?:\.(\*|\d*+))?+[hlLjzt]*+(?:\([^)]*+\))?+([a-zA-Z]))"
+    r"%(?:(%)|([-+ #0]*)(?![-+ #0])(\*|\d*)(?:\.(\*|\d*))?[hlLjzt]*(?![hlLjzt])"
+    r"(?:\([^)]*\))?([a-zA-Z]))"
 )
 _LONGEST = 100_000
 _WIDEST = 1000

@@ -24,7 +24,7 @@ __all__ = ("Clauses",)
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _BLANK_OR_COMMENT = frozenset(" \t\\#")
 _BETWEEN = frozenset(" \t\n\\#")
-_LINES = re.compile(r"(?:[ \t\n]++|\\\n|#[^\n]*+)*+")
+_LINES = re.compile(r"(?:[ \t\n]+|\\\n|#[^\n]*)*")
 _COMMENT = re.compile(r"#[^\n]*")
 _KEYWORD = re.compile(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|time|coproc"
@@ -40,15 +40,15 @@ _REDIRECT = re.compile(
     r"|(&>>|&>))"
 )
 _DESCRIPTOR = re.compile(r"[0-9]+[<>]")
-_PLAIN_WORD = r"[^ \t\n|&;()<>'\"\\$`#][^ \t\n|&;()<>'\"\\$`]*+(?=[ \t\n|&;)]|\Z)"
+_PLAIN_WORD = r"[^ \t\n|&;()<>'\"\\$`#][^ \t\n|&;()<>'\"\\$`]*(?=[ \t\n|&;)]|\Z)"
 # The first could be an assignment; one that ends before `(`, `<` or `>` could be more than a word.
 # A row has an end because it is paid for only when it is read.
 _PLAIN_WORDS = re.compile(
-    rf"(?![A-Za-z_][A-Za-z0-9_]*+(?:\+?=|\[)){_PLAIN_WORD}(?: ++{_PLAIN_WORD}){{0,63}}+"
+    rf"(?![A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)){_PLAIN_WORD}(?: +{_PLAIN_WORD}){{0,63}}"
 )
 _ENDS_SIMPLE = frozenset(("\n", ";", "&", "|", ")", ""))
 _BEGINS_REDIRECT = frozenset("<>&0123456789{")
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\+?=|\[)")
+_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _DECLARED_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\s]*\])?\+?=\(")
 _EQUALS = re.compile(r"\+?=")
 _PARENTHESES = re.compile(r"\([ \t]*\)")

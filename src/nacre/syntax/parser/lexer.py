@@ -18,14 +18,14 @@ __all__ = ("SPECIAL", "Lexer")
 SPECIAL = frozenset("'\"\\$`")
 # Unquoted characters without a meaning to the lexer; globs, braces and `~` are for later.
 _RUN = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+")
-_PLAIN_WORD = re.compile(r"[^ \t\n|&;()<>'\"\\$`]++(?=[ \t\n|&;)]|\Z)")
+_PLAIN_WORD = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+(?=[ \t\n|&;)]|\Z)")
 _ENDS_WORD = frozenset((*" \t\n|&;()", ""))
-_NAME = r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]"
-_BRACED = r"\{([A-Za-z_][A-Za-z0-9_]*+)\}"
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]"
+_BRACED = r"\{([A-Za-z_][A-Za-z0-9_]*)\}"
 # Text in double quotes, and with it what most often follows: their end, or a name.
-_DOUBLE_RUN = re.compile(rf'([^"\\$`]*+)(?:(")|\$(?:({_NAME})|{_BRACED}))?')
+_DOUBLE_RUN = re.compile(rf'([^"\\$`]*)(?:(")|\$(?:({_NAME})|{_BRACED}))?')
 _QUOTED_WORD = re.compile(
-    rf"""(?:'([^']*+)'|"(?:([^"\\$`]*+)|\$(?:({_NAME})|{_BRACED}))")(?=[ \t\n|&;)]|\Z)"""
+    rf"""(?:'([^']*)'|"(?:([^"\\$`]*)|\$(?:({_NAME})|{_BRACED}))")(?=[ \t\n|&;)]|\Z)"""
 )
 _CLOSED, _NAMED = 2, 3
 _BODY_RUN = re.compile(r"[^\\$`]+")

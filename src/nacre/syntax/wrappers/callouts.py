@@ -153,20 +153,20 @@ def _part(extract: Callable[[str], str]) -> Reader:
 
 
 _EX_COMMAND = re.compile(
-    r"(?:^|[|\n])[: \t]*+(?:sil(?:ent)?+!?+[ \t]++)?+[%\d,.$;'<>]*+[ \t]*+"
-    r"(?:(?:r(?:ead)?+|w(?:rite)?+)[ \t]*+)?+!([^\n]+)"
-    r"|\bsystem(?:list)?+\([ \t]*+(?:\"([^\"]*+)\"|'([^']*+)')"
+    r"(?:^|[|\n])[: \t]*(?![: \t])(?:sil(?:ent)?!?[ \t]+(?![ \t]))?[%\d,.$;'<>]*[ \t]*"
+    r"(?:(?:r(?:ead)?|w(?:rite)?)[ \t]*)?!([^\n]+)"
+    r"|\bsystem(?:list)?\([ \t]*(?:\"([^\"]*)\"|'([^']*)')"
 )
 _GDB_COMMAND = re.compile(
-    r"(?:^|\n)[ \t]*+(?:!|shell[ \t]|make[ \t])([^\n]+)|\bsystem\(\"([^\"]*+)\"\)"
+    r"(?:^|\n)[ \t]*(?:!|shell[ \t]|make[ \t])([^\n]+)|\bsystem\(\"([^\"]*)\"\)"
 )
 _SQL_COMMAND = re.compile(
-    r"(?:^|[\n;])[ \t]*+(?:\\!|\\?\.?(?:shell|system)[ \t])([^\n]+)", re.IGNORECASE
+    r"(?:^|[\n;])[ \t]*(?:\\!|\\?\.?(?:shell|system)[ \t])([^\n]+)", re.IGNORECASE
 )
 _LISP_COMMAND = re.compile(
-    r"\([ \t]*+(?:shell-command(?:-to-string)?+|call-process-shell-command)[ \t]++\"([^\"]*+)\""
+    r"\([ \t]*(?:shell-command(?:-to-string)?|call-process-shell-command)[ \t]+\"([^\"]*)\""
 )
-_FTP_COMMAND = re.compile(r"(?:^|\n)[ \t]*+!([^\n]+)")
+_FTP_COMMAND = re.compile(r"(?:^|\n)[ \t]*!([^\n]+)")
 
 
 @dataclass(frozen=True, slots=True)

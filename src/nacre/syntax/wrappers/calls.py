@@ -19,8 +19,8 @@ _DEEPEST = 3
 _MOST_CALLS = 200
 _LONGEST = 200_000
 _ROUGH_CALL = re.compile(
-    r"\b(?:system|p?open|exec\w*+|run|call|check_\w++|spawn\w*+|rmtree|shell_exec|passthru)"
-    r"[ \t]*+\(?+\s*+\[?+\s*+[\"'](?=[^\"'\s])([^\"'\n]++)",
+    r"\b(?:system|p?open|exec\w*|run|call|check_\w+|spawn\w*|rmtree|shell_exec|passthru)"
+    r"[ \t]*(?![ \t])\(?\s*(?!\s)\[?\s*[\"'](?=[^\"'\s])([^\"'\n]+)",
     re.IGNORECASE,
 )
 
@@ -118,7 +118,7 @@ _GATES: Mapping[tuple[str, str], tuple[str, ...]] = {
 _SHELLS = frozenset({"sh", "bash", "/bin/sh", "/bin/bash"})
 _WITHOUT_BRACKETS = frozenset({"perl", "ruby", "lua", "applescript", "php"})
 _PHP_TAG = re.compile(r"<\?(?:php|=)?")
-_TCL_CALL = re.compile(r"(?:^|[\n;\[{])[ \t]*+(?:exec|spawn|system)[ \t]++([^\n;\]}]*+)")
+_TCL_CALL = re.compile(r"(?:^|[\n;\[{])[ \t]*(?:exec|spawn|system)[ \t]+([^\n;\]}]*)")
 
 
 def calls(language: str, code: str) -> tuple[str, ...]:

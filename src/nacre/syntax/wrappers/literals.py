@@ -54,7 +54,7 @@ _BRACES = re.compile(r"\$\{[^{}]*\}")
 _HASH_BRACES = re.compile(r"#\{[^{}]*\}")
 _VARIABLE = re.compile(r"\{?[$@]\{?[A-Za-z_]\w*(?:\[[^\]]*\]|->\w+)*\}?\}?")
 _FORMATTED = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
-_C = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+_C = r"//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?"
 _HASH = r"#[^\n]*"
 
 _LEXICONS: Mapping[str, _Lexicon] = {
@@ -63,7 +63,7 @@ _LEXICONS: Mapping[str, _Lexicon] = {
     "perl": _Lexicon(_HASH, "'", '"', Kind.SHELL, _VARIABLE, slashes=True, operators=True),
     "ruby": _Lexicon(_HASH, "'", '"', Kind.SHELL, _HASH_BRACES, slashes=True, percent=True),
     "php": _Lexicon(f"{_HASH}|{_C}", "'", '"', Kind.SHELL, _VARIABLE),
-    "lua": _Lexicon(r"--\[\[(?:[^\]]|\](?!\]))*+(?:\]\])?|--[^\n]*"),
+    "lua": _Lexicon(r"--\[\[[^\]]*(?:\](?!\])[^\]]*)*(?:\]\])?|--[^\n]*"),
     "awk": _Lexicon(_HASH, cooked='"', slashes=True),
     "r": _Lexicon(_HASH),
     "julia": _Lexicon(_HASH, cooked='"', backtick=Kind.SHELL, insertion=_VARIABLE),
@@ -74,7 +74,7 @@ _NAME = re.compile(r"[A-Za-z_$@][\w$]*")
 _NUMBER = re.compile(r"\d[\w.]*")
 _BLANK = re.compile(r"[ \t\r\f]+|\\\n")
 _PREFIXED = re.compile(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
-_LONG_BRACKET = re.compile(r"\[\[((?:[^\]]|\](?!\]))*+)\]\]")
+_LONG_BRACKET = re.compile(r"\[\[([^\]]*(?:\](?!\])[^\]]*)*)\]\]")
 _NOT_BEFORE_OPERATOR = frozenset("$@%&_>-.")
 _BEFORE_VALUE = frozenset(
     {"if", "unless", "and", "or", "not", "return", "print", "puts", "grep", "split", "while"}
@@ -83,7 +83,7 @@ _BEFORE_VALUE = frozenset(
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _QUOTE_OPERATOR = re.compile(r"(qx|qq|qw|qr|q|m|s|tr|y)\s*([^\w\s,;=)}])")
 _PERCENT = re.compile(r"%([xqQwWiIr]?)([^\w\s=])")
-_REGEX = re.compile(r"/(?![*\s=])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/[a-z]*")
+_REGEX = re.compile(r"/(?![*\s=])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 
 
 def tokens(language: str, code: str) -> list[Token]:
@@ -229,7 +229,8 @@ def _field(found: re.Match[str]) -> str:
 
 
 def _body(closing: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:[^{re.escape(closing)}\\]|\\.)*+", re.DOTALL)
+    plain = rf"[^{re.escape(closing)}\\]*"
+    return re.compile(rf"{plain}(?:\\.{plain})*", re.DOTALL)
 
 
 _BODIES = {quote: _body(quote) for quote in "'\"`/"}

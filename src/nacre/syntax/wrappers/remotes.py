@@ -29,7 +29,7 @@ _AUTOSSH = options(
 )
 _NO_COMMAND = names("-G -N -O -Q -V -W -s")
 _SSH_OPTION = names("-o")
-_LOCAL_COMMAND = re.compile(r"\s*(?:Proxy|Local|KnownHosts)Command[\s=]++(?=\S)", re.IGNORECASE)
+_LOCAL_COMMAND = re.compile(r"\s*(?:Proxy|Local|KnownHosts)Command[\s=]+(?=[^\s=])", re.IGNORECASE)
 
 
 def _ssh(invocation: Invocation) -> Iterator[Inner]:

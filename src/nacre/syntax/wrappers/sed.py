@@ -25,13 +25,13 @@ _EXPRESSION = names("-e --expression")
 _FILE = names("-f --file")
 _IDLE = LOOKUPS | names("--sandbox")
 
-_BLANKS = re.compile(r"[\s;{}!]*+")
-_ADDRESS = re.compile(r"[\d$,+~]++\s*+")
-_ADDRESS_END = re.compile(r"[IM\s,]*+")
-_LABEL = re.compile(r"[^;\n]*+")
+_BLANKS = re.compile(r"[\s;{}!]*")
+_ADDRESS = re.compile(r"[\d$,+~]+\s*")
+_ADDRESS_END = re.compile(r"[IM\s,]*")
+_LABEL = re.compile(r"[^;\n]*")
 _TO_LINE_END = frozenset("aicerRwW")
 _GROUP = re.compile(r"\\(\d|.)|&", re.DOTALL)
-_FLAGS = re.compile(r"[gpiImMe\d]*+")
+_FLAGS = re.compile(r"[gpiImMe\d]*")
 
 
 class Substitution(NamedTuple):
