@@ -81,6 +81,21 @@ def test_the_soft_limit_is_there_from_the_first_instruction(link: Link) -> None:
         assert said.text.split() == ["10240", str(512 * 1024)]
 
 
+def test_no_script_is_started_with_the_right_to_a_core_file(link: Link) -> None:
+    """What is lowered a moment later, a script that crashes at once would have had."""
+    started_by = "grep '^Max core' /proc/$PPID/limits"
+    for _ in range(20):
+        said = limited(link, f"ulimit -Hc; {started_by}", (CORE, 1))
+        assert " ".join(said.text.split()) == "0 Max core file size 1 1 bytes"
+
+
+def test_the_right_to_a_core_file_stays_given_up() -> None:
+    with linked() as link:
+        limited(link, "true", (CORE, 1))
+        assert limited(link, "ulimit -Hc").text == "0\n"
+        assert limited(link, "ulimit -Hc", (CORE, 1 << 20), (SIZE, MIB)).text == "0\n"
+
+
 def test_a_file_that_grows_too_large_ends_the_script_by_a_signal(
     link: Link, tmp_path: Path
 ) -> None:

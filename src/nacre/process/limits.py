@@ -3,7 +3,7 @@
 Part of the warden. A limit belongs to a whole process, so the warden has, while it spawns,
 the soft limits that a script is to inherit; it keeps them until a script is to have others.
 The hard limits of the child, up to which it could raise its own, are lowered as soon as it
-exists.
+exists; that of core files is inherited, too.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ __all__ = ("Limits",)
 _OWN_MEMORY = 256 << 20
 # Between the signal that says which limit it was and the one that ends it.
 _WARNING = {resource.RLIMIT_CPU: 2}
+# A moment with the right to a core file is enough to leave one. Of the other limits, later
+# scripts may be given more, and an ordinary user gets back no right that was given up.
+_GIVEN_UP = frozenset({resource.RLIMIT_CORE})
 _Both = tuple[int, int]
 
 
@@ -31,16 +34,20 @@ class Limits:
         self._lent: list[list[int]] = []
 
     def lend(self, limits: list[list[int]]) -> None:
-        """Have the soft limits that a script is to inherit."""
+        """Have the limits that a script is to inherit: the soft ones, and what is given up."""
         if limits == self._lent:
             return
         for number, both in self._own.items():
             resource.setrlimit(number, both)
         self._lent = limits
         for number, most in limits:
-            both = self._own.setdefault(number, resource.getrlimit(number))
+            hard = self._own.setdefault(number, resource.getrlimit(number))[1]
+            least = _least(most, hard)
+            if number in _GIVEN_UP:
+                hard = least
+                self._own[number] = (least, least)
             if _is_harmless(number, most):
-                resource.setrlimit(number, (_least(most, both[1]), both[1]))
+                resource.setrlimit(number, (least, hard))
 
     def fix(self, pid: int, mark: int) -> None:
         """Lower the hard limits of a child as well, never raising one.
