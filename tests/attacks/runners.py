@@ -5,6 +5,8 @@ import os
 import select
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -71,18 +73,70 @@ class Plain:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
+        self._reapers: list[_Reaper] = []
 
     def run(self, request: Request) -> Ran:
         """Run one with everything its user may do."""
         words = request.program.split()
         if request.terminal:
             return _on_terminal(words, request, self._environ)
-        return _in_group(
-            [BASH, "-c", _PARENT, str(request.inherited), *words], request, self._environ
-        )
+        self._reapers = [reaper for reaper in self._reapers if not reaper.is_gone()]
+        words = [BASH, "-c", _PARENT, str(request.inherited), *words]
+        self._reapers.append(_Reaper(words, request, self._environ))
+        return self._reapers[-1].result()
 
     def close(self) -> None:
-        """Nothing was started."""
+        """End what outlived its attempt."""
+        for reaper in self._reapers:
+            reaper.close()
+
+
+class _Reaper:
+    """A process above an attempt, which it runs like a simple tool, and what outlives that one."""
+
+    def __init__(self, words: list[str], request: Request, environ: Mapping[str, str]) -> None:
+        self._seconds = request.seconds
+        self._link, link = socket.socketpair()
+        program = [sys.executable, "-I", "-S", str(_HERE / "reaper.py"), str(link.fileno())]
+        with link, open(request.stdin, "rb") as stdin:
+            self._process = subprocess.Popen(
+                [*program, *words],
+                cwd=request.cwd,
+                env=environ,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=[link.fileno()],
+            )
+
+    def result(self) -> Ran:
+        """Wait for the attempt, and end its group."""
+        assert self._process.stdout is not None
+        with self._process.stdout as stdout:
+            pid = self._heard()
+            output = _until_end(self._link.fileno(), stdout.fileno(), self._seconds)
+            ended = bool(select.select([self._link], [], [], 0)[0])
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+            return Ran(output=output, parent_lost=os.WIFSIGNALED(self._heard()) and ended)
+
+    def is_gone(self) -> bool:
+        """Whether nothing outlives the attempt any more."""
+        if self._process.poll() is None:
+            return False
+        self._link.close()
+        return True
+
+    def close(self) -> None:
+        """End what does."""
+        self._link.close()
+        self._process.wait()
+
+    def _heard(self) -> int:
+        said = self._link.recv(4)
+        assert said, "the reaper is gone"
+        return int(struct.unpack("i", said)[0])
 
 
 class Confined:
@@ -225,7 +279,7 @@ def _in_group(words: list[str], request: Request, environ: Mapping[str, str]) ->
         )
     assert process.stdout is not None
     late = request.seconds + (_LATE_SECONDS if request.command_line else 0)
-    output = _until_end(process, process.stdout.fileno(), late)
+    output = _until_end_of(process, process.stdout.fileno(), late)
     lost = process.poll() is not None and process.returncode < 0
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -257,7 +311,7 @@ def _on_terminal(words: list[str], request: Request, environ: Mapping[str, str])
         start_new_session=True,
     )
     assert process.stdout is not None
-    output = _until_end(process, process.stdout.fileno(), request.seconds + _LATE_SECONDS)
+    output = _until_end_of(process, process.stdout.fileno(), request.seconds + _LATE_SECONDS)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -270,24 +324,28 @@ def _on_terminal(words: list[str], request: Request, environ: Mapping[str, str])
     return Ran(output=output)
 
 
-def _until_end(process: subprocess.Popen[bytes], descriptor: int, seconds: float) -> str:
-    """What a process prints until it ends, whoever else holds its output."""
+def _until_end_of(process: subprocess.Popen[bytes], descriptor: int, seconds: float) -> str:
     ended = os.pidfd_open(process.pid)
-    deadline = time.monotonic() + seconds
-    got = b""
     try:
-        while (left := deadline - time.monotonic()) > 0:
-            ready = select.select([descriptor, ended], [], [], left)[0]
-            if descriptor in ready:
-                piece = os.read(descriptor, 65536)
-                got += piece
-                if piece:
-                    continue
-                select.select([ended], [], [], left)
-            if ended in ready or descriptor in ready:
-                break
+        return _until_end(ended, descriptor, seconds)
     finally:
         os.close(ended)
+
+
+def _until_end(ended: int, descriptor: int, seconds: float) -> str:
+    """What a process prints until something can be read at its end, whoever holds its output."""
+    deadline = time.monotonic() + seconds
+    got = b""
+    while (left := deadline - time.monotonic()) > 0:
+        ready = select.select([descriptor, ended], [], [], left)[0]
+        if descriptor in ready:
+            piece = os.read(descriptor, 65536)
+            got += piece
+            if piece:
+                continue
+            select.select([ended], [], [], left)
+        if ended in ready or descriptor in ready:
+            break
     return got.decode(errors="replace")
 
 
