@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read user-tests oracle bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read user-tests oracle docs bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, 
 
 oracle: $(READY)  ## many scripts run where they do no harm, against their readings
 	PYTHONPATH=tests $(BIN)/python -m oracle
+
+docs: $(READY)  ## write the table of conformance anew
+	$(BIN)/python docs/conformance.py > docs/conformance.md
 
 bench: $(READY)  ## the table of ratios
 	$(BIN)/nacre bench

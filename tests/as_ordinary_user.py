@@ -20,6 +20,7 @@ TESTS = (
     "cli/test_run.py",
     "cli/test_jobs.py",
     "config",
+    "conformance",
     "contract",
     "engine",
     "process",

@@ -4,10 +4,22 @@ import os
 import secrets
 import signal
 import time
+from pathlib import Path
 
 import anyio
 
-__all__ = ("alive", "descriptors", "gone", "gone_blocking", "kill_all", "tag", "threads")
+from nacre.engine.journal import JOURNAL, read_journal
+
+__all__ = (
+    "alive",
+    "descriptors",
+    "gone",
+    "gone_blocking",
+    "journal_open",
+    "kill_all",
+    "tag",
+    "threads",
+)
 
 GONE_SECONDS = 2.0
 
@@ -50,6 +62,13 @@ def kill_all(text: str) -> None:
     """Leave nothing of a failed test behind."""
     for pid in alive(text):
         os.kill(pid, signal.SIGKILL)
+
+
+async def journal_open(state: Path) -> None:
+    """Wait until a tool's journal has its files open: they stay open from its first entry on."""
+    with anyio.fail_after(20):
+        while not any(read_journal(state / JOURNAL)):
+            await anyio.sleep(0.01)
 
 
 def descriptors() -> int:

@@ -46,7 +46,11 @@ class CallError(NacreError):
 
 
 class JobNotFoundError(NacreError):
-    """No such job in this conversation."""
+    """No such job in this conversation; `job_id` is the one that was asked for."""
+
+    def __init__(self, message: str, job_id: str = "") -> None:
+        super().__init__(message)
+        self.job_id = job_id
 
 
 class StateError(NacreError):

@@ -1,39 +1,45 @@
 """One dialect joined to one engine: the object a host holds."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from inspect import isawaitable
 from pathlib import Path
-from typing import Self, cast
+from typing import Self
 
 import anyio
 import anyio.to_thread
 from anyio.lowlevel import current_token
 
-from nacre.config.confinement import Confinements
 from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
 from nacre.config.rules import Rules
 from nacre.config.state import state_folder
-from nacre.dialects.base import Dialect
+from nacre.dialects.arguments import from_json
+from nacre.dialects.base import Dialect, Scene
 from nacre.dialects.select import select as select_dialect
 from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Engine, Occasion
-from nacre.errors import CallError, ConfigError, NacreError
+from nacre.engine.entries import Asked, entry_of
+from nacre.engine.journal import JOURNAL, Journal
+from nacre.errors import ConfigError, NacreError
+from nacre.model.approval import Question
 from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
-from nacre.model.confinement import Confinement, Environment
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 from nacre.process.cancel import CancelToken
-from nacre.process.environ import environ_of, scrubbed
 from nacre.render.redaction import Redaction
+from nacre.stance import Stance
 
-__all__ = ("Bash", "ToolContext")
+__all__ = ("Bash", "Ran", "ToolContext")
 
 DEFAULT_CONVERSATION = "default"
 _JOBS = ("owned", "detached")
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
+
+Approver = Callable[[Question], bool | Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,15 @@ class ToolContext:
     confinement: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What came of a script: the call it was taken for, all it produced, and the reply."""
+
+    call: Run
+    result: Result
+    reply: Reply
+
+
 class Bash:
     """The tools of one dialect, ready to be called.
 
@@ -59,9 +74,11 @@ class Bash:
 
     Settings left out come from variables, the project's and the user's file, or
     are the dialect's. `rules` is a file of rules, what such a file holds, or
-    several; each is one more layer, and the strictest decides. `timeout` is the
-    time in seconds that a script gets when the agent names none, `math.inf` for
-    no limit. `jobs` is "owned", to end with this tool, or "detached", to survive it.
+    several; each is one more layer, and the strictest decides. `approver` is asked
+    about a script that they leave to a person, and answers true or false, at once or
+    when awaited. `timeout` is the time in seconds that a script gets when the agent
+    names none, `math.inf` for no limit. `jobs` is "owned", to end with this tool, or
+    "detached", to survive it. `output_dir` is where output goes that is too long to show.
 
     What scripts may touch follows from `workspace` (where none is given, the working
     directory of a call's context), `confinement` and `network`, with `write`, `deny_read`
@@ -86,16 +103,17 @@ class Bash:
         protect: Sequence[str | os.PathLike[str]] = (),
         limits: Sequence[str] = (),
         rules: Rules | Sequence[Rules] | None = None,
+        approver: Approver | None = None,
         timeout: float | None = None,
         on_timeout: str | None = None,
         pass_env: Sequence[str] = (),
+        output_dir: str | os.PathLike[str] | None = None,
         state: str | os.PathLike[str] | None = None,
         jobs: str = "owned",
     ) -> None:
         if jobs not in _JOBS:
             raise ConfigError(f"jobs={jobs!r} is not known; use 'owned' or 'detached'")
-        self._workspace = _folder(workspace)
-        self._given_workspace = workspace is not None
+        folder = _folder(workspace)
         given = {
             "dialect": dialect,
             "sandbox": sandbox,
@@ -107,30 +125,28 @@ class Bash:
             "limits": tuple(limits) or None,
             "timeout": timeout,
             "on_timeout": on_timeout,
+            "output_dir": None if output_dir is None else os.fspath(output_dir),
             "pass_env": tuple(pass_env) or None,
             "state": None if state is None else os.fspath(state),
         }
-        config = gather(self._workspace, given, rules)
+        config = gather(folder, given, rules)
         self._dialect: Dialect = select_dialect(config.dialect)
-        posture = self._dialect.posture
+        posture = self._dialect.posture(os.environ)
+        self._stance = Stance(config, posture, folder, given=workspace is not None)
+        self._approver = approver
         self._on_timeout = OnTimeout(config.text("on_timeout") or posture.on_timeout)
         self._timeout = _timeout(config.number("timeout"))
-        self._redacts = posture.redacts
-        self._environment = Environment(
-            inherit=posture.environment.inherit,
-            passed=config.names("pass_env"),
-            fixed=posture.environment.fixed,
-        )
-        self._sandbox = config.text("sandbox") or posture.sandbox
-        self._confinements = Confinements(
-            config, usual=posture.confinement, network=posture.network, home=_home()
-        )
+        spills, state_dir = config.text("output_dir"), state_folder(config)
+        self._name = config.dialect
+        self._journal = Journal(state_dir / JOURNAL)
         self._engine: Engine = assemble(
             Settings(
-                state=state_folder(config),
-                sandbox=self._sandbox,
-                workspace=self._workspace,
+                state=state_dir,
+                sandbox=self._stance.sandbox,
+                workspace=folder,
                 detached=jobs == "detached",
+                output_dir=folder / spills if spills else None,
+                unheld_allowed=posture.unheld_allowed,
             ),
             ScriptChecker(config.dialect, config.layers),
         )
@@ -141,51 +157,54 @@ class Bash:
         Raises:
             ConfigError: If there is no confinement of the context's name.
         """
-        cwd = Path(context.working_dir) if context else None
-        confinement = self._confinement(context) if context else None
+        scene = Scene(lacking=self._stance.lacking)
+        if context is not None or self._stance.names_folder:
+            cwd = self._stance.folder(context.working_dir if context else None)
+            held = self._stance.held(cwd, context.confinement if context else None)
+            scene = replace(scene, cwd=cwd, confinement=held)
         return [
             {
                 "name": spec.name,
                 "description": spec.description,
                 "input_schema": dict(spec.input_schema),
             }
-            for spec in self._dialect.specs(cwd, confinement)
+            for spec in self._dialect.specs(scene)
         ]
 
     async def call(
         self,
         tool: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         context: ToolContext | None = None,
         *,
         on_output: Callable[[bytes], None] | None = None,
     ) -> Reply:
         """Carry out one tool call and put its result into the dialect's words.
 
-        `on_output` is called with each piece of a script's output as it comes.
-        Whatever the agent sent is answered with a reply. A caller that is
-        cancelled leaves nothing running.
+        Arguments may be the text of a JSON object. `on_output` is called with each piece
+        of a script's output as it comes. Whatever the agent sent is answered with a reply.
+        A caller that is cancelled leaves nothing running.
 
         Raises:
             ConfigError: If the tool was closed.
         """
-        if self._engine.closed:
-            raise ConfigError("this tool was closed; make another")
-        redaction = Redaction(self._secrets, on_output) if self._redacts else None
+        self._require_open()
+        tool = str(tool)  # from a model, it may be anything
+        asked = self._asked(tool, context)
+        call: Call | None = None
         try:
             call = self._parse(tool, arguments)
-            listener = redaction.listener if redaction else on_output
-            result = await self._carry_out(call, self._occasion(context, listener))
+            result = await self._result(call, context, on_output)
         except NacreError as error:
+            self._journal.write(entry_of(asked, call, str(error)))
             return self._dialect.refuse(tool, error)
-        if redaction and isinstance(result, Result):
-            result = redaction.result(result)
+        self._journal.write(entry_of(asked, call, result))
         return self._dialect.render(call, result)
 
     def call_sync(
         self,
         tool: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         context: ToolContext | None = None,
         *,
         on_output: Callable[[bytes], None] | None = None,
@@ -203,14 +222,41 @@ class Bash:
 
         return anyio.run(call)
 
+    async def run(
+        self,
+        script: str,
+        context: ToolContext | None = None,
+        *,
+        background: bool = False,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        """Run a script as this dialect's tool would, for a host with words of its own.
+
+        Raises:
+            NacreError: If it cannot be run at all.
+        """
+        self._require_open()
+        tool, arguments = self._dialect.plain(script)
+        asked = self._asked(tool, context)
+        call = self._parse(tool, arguments)
+        if not isinstance(call, Run):
+            raise ConfigError("this dialect has no tool that runs a script")
+        call = replace(call, background=call.background or background)
+        result = await self._result(call, context, on_output)
+        self._journal.write(entry_of(asked, call, result))
+        if not isinstance(result, Result):
+            raise ConfigError("this dialect has no tool that runs a script")
+        return Ran(call=call, result=result, reply=self._dialect.render(call, result))
+
     def close(self) -> None:
         """End every job this tool owns, and let go of its files. Safe to call again."""
         self._engine.close()
+        self._journal.close()
 
     async def aclose(self) -> None:
         """Do what `close` does without blocking the event loop."""
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._engine.close)
+            await anyio.to_thread.run_sync(self.close)
 
     def __enter__(self) -> Self:
         return self
@@ -224,49 +270,62 @@ class Bash:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def _parse(self, tool: str, arguments: object) -> Call:
+    def _asked(self, tool: str, context: ToolContext | None) -> Asked:
+        conversation = (context and context.conversation) or DEFAULT_CONVERSATION
+        return Asked(dialect=self._name, tool=tool, conversation=conversation, began=time.time())
+
+    def _require_open(self) -> None:
+        if self._engine.closed:
+            raise ConfigError("this tool was closed; make another")
+
+    def _parse(self, tool: str, arguments: Mapping[str, object] | str) -> Call:
         """Read a call; arguments come from a model, and may be anything."""
-        if not isinstance(arguments, Mapping):
-            raise CallError(f"the arguments of {tool} must be an object, not {arguments!r:.60}")
-        given = cast("Mapping[str, object]", arguments)
+        given = from_json(arguments) if isinstance(arguments, str) else arguments
         call = self._dialect.parse(tool, given, self._on_timeout)
-        if isinstance(call, Run) and self._timeout and given.get("timeout") is None:
+        if isinstance(call, Run) and self._timeout and not call.timed:
             return replace(call, timeout=self._timeout)
         return call
 
-    def _confinement(self, context: ToolContext | None) -> Confinement:
-        """What confines a call: a working directory the host names may be seen, or written."""
-        if context is None:
-            return self._confinements.named(None, self._workspace)
-        folder = Path(os.path.normpath(self._workspace / context.working_dir))
-        if not self._given_workspace:
-            return self._confinements.named(context.confinement, folder)
-        outside = None if folder.is_relative_to(self._workspace) else folder
-        return self._confinements.named(context.confinement, self._workspace, outside)
-
-    def _stand_in(self, context: ToolContext | None) -> str | None:
-        """What holds a call to a confinement that is named for it, where nothing does usually."""
-        confines = context and context.confinement not in {None, "open"}
-        return "auto" if confines and self._sandbox == "none" else None
+    async def _result(
+        self,
+        call: Call,
+        context: ToolContext | None,
+        on_output: Callable[[bytes], None] | None,
+    ) -> Result | JobList:
+        """Carry out a call, and keep secrets out of what comes back, where the dialect says so."""
+        redaction = Redaction(self._stance.secrets, on_output) if self._stance.redacts else None
+        listener = redaction.listener if redaction else on_output
+        result = await self._carry_out(call, self._occasion(context, listener))
+        return redaction.result(result) if redaction and isinstance(result, Result) else result
 
     def _occasion(
         self, context: ToolContext | None, listener: Callable[[bytes], None] | None
     ) -> Occasion:
+        stance = self._stance
+        cwd = stance.folder(context.working_dir if context else None)
         conversation = (context and context.conversation) or DEFAULT_CONVERSATION
+        asked = context.confinement if context else None
+        confinement = stance.confinement(cwd, asked)
         return Occasion(
-            cwd=self._workspace / context.working_dir if context else self._workspace,
+            cwd=cwd,
             # A name is stored and compared as text, whatever characters it is made of.
-            conversation=conversation.encode("utf-8", "backslashreplace").decode(),
-            environ=environ_of(self._environment, os.environ),
-            confinement=self._confinement(context),
-            sandbox=self._stand_in(context),
-            cleared=not self._environment.inherit,
+            conversation=stance.holder(conversation, cwd)
+            .encode("utf-8", "backslashreplace")
+            .decode(),
+            environ=stance.environ(),
+            confinement=confinement,
+            sandbox=stance.sandbox_for(confinement, asked),
+            cleared=stance.cleared,
             cancel=context.cancel if context else None,
             listener=listener,
+            approve=self._approve if self._approver else None,
+            refusal=stance.refusal,
         )
 
-    def _secrets(self) -> Mapping[str, str]:
-        return scrubbed(self._environment, os.environ)
+    async def _approve(self, question: Question) -> bool:
+        answer = self._approver(question) if self._approver else False
+        # Nothing else is a yes, however it reads.
+        return (await answer if isawaitable(answer) else answer) is True
 
     async def _carry_out(self, call: Call, occasion: Occasion) -> Result | JobList:
         match call:
@@ -285,11 +344,6 @@ def _folder(given: str | os.PathLike[str] | None) -> Path:
         return Path(given or ".").absolute()
     except FileNotFoundError:
         raise ConfigError("the current directory is gone; give workspace=...") from None
-
-
-def _home() -> str | None:
-    home = os.path.expanduser("~")
-    return home if os.path.isabs(home) else None
 
 
 def _in_event_loop() -> bool:

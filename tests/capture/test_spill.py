@@ -7,12 +7,13 @@ from nacre.capture.spill import SpillFile
 from nacre.model.transcript import Spill
 
 
-def _prepared(folder: Path) -> None:
+def _prepared(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
+    return folder / "spill.log"
 
 
 def _spill(folder: Path, cap: int = 1000) -> SpillFile:
-    return SpillFile(folder, cap, lambda: _prepared(folder))
+    return SpillFile(cap, lambda: _prepared(folder))
 
 
 def test_no_file_is_made_before_the_first_byte(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_a_full_disk_costs_the_file_and_says_why(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_costs_the_file_and_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    spill = SpillFile(tmp_path / "file" / "spills", 10, lambda: _prepared(tmp_path / "file" / "x"))
+    spill = SpillFile(10, lambda: _prepared(tmp_path / "file" / "x"))
     spill.write(b"a")
     assert spill.value() == Spill(path=None, kept=0, failure="Not a directory")
 

@@ -50,7 +50,7 @@ def test_the_spill_has_everything_from_the_first_byte(
 ) -> None:
     read, write = pipe
     limit = Limit(head=4, tail=4, spill=1000, inline=inline)
-    spill = SpillFile(tmp_path, 1000, lambda: None)
+    spill = SpillFile(1000, lambda: tmp_path / "spill.log")
     stream = Stream(read, Recorder(limit), spill)
     for piece in (b"ab", b"cdef", b"ghijklmnop", b"q"):
         os.write(write, piece)
@@ -62,11 +62,66 @@ def test_the_spill_has_everything_from_the_first_byte(
 
 def test_what_fits_is_not_spilled(pipe: tuple[int, int], tmp_path: Path) -> None:
     read, write = pipe
-    spill = SpillFile(tmp_path, 1000, lambda: None)
+    spill = SpillFile(1000, lambda: tmp_path / "spill.log")
     stream = Stream(read, Recorder(Limit(head=4, tail=4, spill=1000, inline=6)), spill)
     os.write(write, b"abcdef")
     os.close(write)
     stream.read()
+    assert spill.value() is None
+
+
+@pytest.mark.parametrize(
+    ("said", "cut_short", "spilled"),
+    [
+        (b"a\nb\n", False, False),
+        (b"a\nb", False, False),
+        (b"a\nb\nc", False, True),
+        (b"\n\n\n", False, True),
+        (b"a", True, True),
+        (b"", True, False),
+    ],
+)
+def test_the_end_of_a_run_spills_what_has_many_lines_or_was_cut_short(
+    pipe: tuple[int, int], tmp_path: Path, said: bytes, *, cut_short: bool, spilled: bool
+) -> None:
+    read, write = pipe
+    limit = Limit(head=0, tail=100, spill=1000, inline=10, lines=2, cut_short=True)
+    spill = SpillFile(1000, lambda: tmp_path / "spill.log")
+    stream = Stream(read, Recorder(limit), spill)
+    os.write(write, said)
+    os.close(write)
+    stream.read()
+    stream.settle(cut_short=cut_short)
+    assert (spill.path is not None) is spilled
+    if spill.path is not None:
+        assert spill.path.read_bytes() == said
+
+
+def test_the_end_of_a_run_does_not_spill_again_what_is_spilled(
+    pipe: tuple[int, int], tmp_path: Path
+) -> None:
+    read, write = pipe
+    limit = Limit(head=0, tail=8, spill=1000, inline=4, lines=1, cut_short=True)
+    spill = SpillFile(1000, lambda: tmp_path / "spill.log")
+    stream = Stream(read, Recorder(limit), spill)
+    os.write(write, b"a\nb\nc\nd\ne\n")
+    os.close(write)
+    stream.read()
+    stream.settle(cut_short=True)
+    assert spill.path is not None
+    assert spill.path.read_bytes() == b"a\nb\nc\nd\ne\n"
+
+
+def test_the_end_of_a_run_spills_nothing_its_limit_does_not_ask_for(
+    pipe: tuple[int, int], tmp_path: Path
+) -> None:
+    read, write = pipe
+    spill = SpillFile(1000, lambda: tmp_path / "spill.log")
+    stream = Stream(read, Recorder(Limit(head=8, tail=8, spill=1000)), spill)
+    os.write(write, b"a\nb\nc\n")
+    os.close(write)
+    stream.read()
+    stream.settle(cut_short=True)
     assert spill.value() is None
 
 

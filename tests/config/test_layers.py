@@ -410,3 +410,21 @@ def test_a_projects_file_holds_a_tool_to_read_only(project: Write, state: Path) 
     with Bash(workspace=workspace, state=state) as tool:
         (bash, *_) = tool.specs(ToolContext(working_dir=workspace))
     assert "Nothing can be written but /dev/null" in str(bash["description"])
+
+
+@pytest.mark.parametrize(
+    ("given", "network"),
+    [({}, Network.DENY), ({"network": "inherit"}, Network.INHERIT)],
+)
+def test_what_is_confined_may_have_another_network_than_what_is_open(
+    given: dict[str, object], network: Network, workspace: Path
+) -> None:
+    made = Confinements(
+        gather(workspace, given),
+        usual="open",
+        network=Network.INHERIT,
+        home=None,
+        confined_network=Network.DENY,
+    )
+    assert made.named(None, workspace).network is Network.INHERIT
+    assert made.named("read-only", workspace).network is network

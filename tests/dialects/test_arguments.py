@@ -1,6 +1,6 @@
 import pytest
 
-from nacre.dialects.arguments import Arguments
+from nacre.dialects.arguments import Arguments, from_json
 from nacre.errors import CallError
 
 
@@ -52,3 +52,12 @@ def test_a_huge_value_is_shown_in_part() -> None:
     with pytest.raises(CallError) as caught:
         _given(name=["x" * 10_000]).text("name")
     assert len(str(caught.value)) < 120
+
+
+def test_a_text_is_what_it_says_in_json_or_itself() -> None:
+    assert from_json('{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}
+    assert from_json("not json") == "not json"
+    assert from_json("[" * 100_000) == "[" * 100_000
+    large = from_json(f'{{"timeout": 1{"0" * 5000}, "command": "ls"}}')
+    assert isinstance(large, dict)
+    assert (large["command"], large["timeout"] > 10**900) == ("ls", True)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nacre.dialects.base import Scene
 from nacre.dialects.nacre.dialect import NacreDialect
 from nacre.errors import CallError
 from nacre.model.call import (
@@ -281,9 +282,9 @@ def test_jobs_are_listed_a_line_each() -> None:
 
 
 def test_specs_are_json_and_name_the_folder_when_it_is_known() -> None:
-    specs = DIALECT.specs(PurePath("/the/folder"), None)
+    specs = DIALECT.specs(Scene(cwd=PurePath("/the/folder")))
     assert [spec.name for spec in specs] == ["Bash", "BashOutput", "KillBash", "Jobs"]
     assert specs[0].description.endswith("Scripts start in /the/folder.")
-    assert "/the/folder" not in DIALECT.specs(None, None)[0].description
+    assert "/the/folder" not in DIALECT.specs(Scene())[0].description
     for spec in specs:
         assert json.loads(json.dumps(spec.input_schema))["type"] == "object"

@@ -207,9 +207,15 @@ def test_every_page_is_linked_from_another() -> None:
     assert [page.name for page in PAGES if page not in linked and page.name != "README.md"] == []
 
 
+def test_the_table_of_conformance_is_what_the_data_say(tmp_path: Path) -> None:
+    done = run([sys.executable, str(ROOT / "docs" / "conformance.py")], tmp_path)
+    assert done.stdout == (ROOT / "docs" / "conformance.md").read_text("utf-8"), "run `make docs`"
+
+
 def test_the_demo_runs_without_colour_and_leaves_nothing(tmp_path: Path) -> None:
     done = run([sys.executable, str(DEMO)], tmp_path)
     assert done.returncode == 0, done.stdout
     assert "\x1b" not in done.stdout
     assert "is gone" in done.stdout
-    assert not (tmp_path / "state").exists()
+    kept = {path.name for path in (tmp_path / "state").rglob("*") if path.is_file()}
+    assert kept <= {"journal.db", "journal.db.lock"}

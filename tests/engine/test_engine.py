@@ -110,24 +110,6 @@ async def test_linger_waits_for_the_pipe_and_no_longer(engine: Engine, occasion:
     await gone(mark)
 
 
-async def test_waiting_for_shell_jobs_ends_with_the_last_of_them(
-    engine: Engine, occasion: Occasion
-) -> None:
-    script = "(sleep 0.3; echo late) >&2 & echo hi; exit 4"
-    result = await engine.run(run(script, wait_for_jobs=True, timeout=seconds(20)), occasion)
-    assert (result.outcome, result.transcript.head) == (Exited(4), b"hi\nlate\n")
-
-
-async def test_waiting_for_shell_jobs_is_bounded_by_the_timeout(
-    engine: Engine, occasion: Occasion
-) -> None:
-    mark = tag()
-    script = f"sleep {mark} >/dev/null 2>&1 & echo hi"
-    result = await engine.run(run(script, wait_for_jobs=True, timeout=seconds(0.4)), occasion)
-    assert (result.outcome, result.transcript.head) == (TimedOut(seconds(0.4)), b"hi\n")
-    await gone(mark)
-
-
 @pytest.mark.parametrize(
     "storm",
     [

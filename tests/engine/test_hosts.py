@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hosts import Finished, finish, start_host
 from nacre import Bash, Reply
-from processes import descriptors, gone_blocking, kill_all, tag
+from processes import descriptors, gone_blocking, journal_open, kill_all, tag
 
 
 def _detail(reply: Reply, key: str) -> object:
@@ -173,6 +173,7 @@ def test_asyncios_own_cancellation_leaves_no_descriptor_and_no_process(state: Pa
         async with Bash(state=state) as tool:
             await tool.call("Jobs", {})
             await tool.call("Bash", {"command": "true"})
+            await journal_open(state)
             before = descriptors()
             for number in range(40):
                 background = {"command": f"sleep {mark}", "background": True}

@@ -29,7 +29,7 @@ from nacre.model.call import (
     Stop,
     Streams,
 )
-from nacre.model.job import Job, Ownership
+from nacre.model.job import Job, JobTerms, Ownership
 from nacre.model.outcome import Exited, Lost, Running, Signaled, Stopped, TimedOut, Unstarted
 from nacre.model.result import Result
 from nacre.model.transcript import Limit
@@ -60,6 +60,10 @@ async def poll(
         ),
         occasion,
     )
+
+
+async def whole(engine: Engine, occasion: Occasion, job: Job) -> Result:
+    return await engine.poll(Poll(job_id=job.id, limit=LIMIT, whole=True), occasion)
 
 
 async def stop(engine: Engine, occasion: Occasion, job: Job) -> Result:
@@ -202,9 +206,8 @@ async def test_a_job_that_says_more_than_its_file_may_hold_keeps_its_first_and_l
     state: Path, occasion: Occasion
 ) -> None:
     engine = assemble(Settings(state=state), AllowEverything())
-    engine._jobs._cap = 1000
     script = "until [ -e go ]; do sleep 0.01; done; seq 100000; echo the end"
-    job = await start(engine, occasion, script)
+    job = await start(engine, occasion, script, terms=JobTerms(cap=1000))
     Path(occasion.cwd, "go").touch()
     result = await poll(engine, occasion, job, JobEnds())
     whole = b"".join(b"%d\n" % n for n in range(1, 100_001)) + b"the end\n"
@@ -220,14 +223,64 @@ async def test_a_job_whose_file_is_full_is_not_silent_and_what_it_says_is_counte
     state: Path, occasion: Occasion
 ) -> None:
     engine = assemble(Settings(state=state), AllowEverything())
-    engine._jobs._cap = 10
-    job = await start(engine, occasion, "while :; do echo tick; sleep 0.02; done")
+    script = "while :; do echo tick; sleep 0.02; done"
+    job = await start(engine, occasion, script, terms=JobTerms(cap=10))
     silent = await poll(engine, occasion, job, Silence(timedelta(seconds=0.6)), within=1.5)
     assert silent.came_true is None
     more = await poll(engine, occasion, job, Silence(timedelta(seconds=0.6)), within=0.5)
     assert more.transcript.omitted > 0
     assert (await stop(engine, occasion, job)).outcome == Stopped()
     engine.close()
+
+
+async def test_a_stream_goes_on_when_the_file_of_the_other_is_full(
+    engine: Engine, occasion: Occasion
+) -> None:
+    script = (
+        "until [ -e go ]; do sleep 0.01; done; echo 0123456789; sleep 0.1; echo here >&2;"
+        f" sleep {tag()}"
+    )
+    terms = JobTerms(cap=10)
+    job = await start(engine, occasion, script, streams=Streams.SEPARATE, terms=terms)
+    Path(occasion.cwd, "go").touch()
+    with anyio.fail_after(10):
+        while not ((said := await whole(engine, occasion, job)).errors and said.errors.head):
+            await anyio.sleep(0.01)
+    assert (said.transcript.head, said.transcript.omitted) == (b"0123456789", 1)
+    assert said.errors
+    assert (said.errors.head, said.errors.omitted) == (b"here\n", 0)
+
+
+async def test_both_streams_tell_at_once_that_their_file_is_full(
+    engine: Engine, occasion: Occasion
+) -> None:
+    script = (
+        "until [ -e go ]; do sleep 0.01; done; echo 0123456789; sleep 0.05;"
+        f" echo 0123456789 >&2; sleep {tag()}"
+    )
+    terms = JobTerms(cap=10)
+    job = await start(engine, occasion, script, streams=Streams.SEPARATE, terms=terms)
+    Path(occasion.cwd, "go").touch()
+    with anyio.fail_after(10):
+        while not ((said := await whole(engine, occasion, job)).errors and said.errors.omitted):
+            await anyio.sleep(0.01)
+    assert said.transcript.omitted == 1
+
+
+async def test_what_was_too_much_before_it_was_a_job_is_told_of_the_job(
+    engine: Engine, occasion: Occasion
+) -> None:
+    run = Run(
+        script=f"echo 0123456789; sleep {tag()}",
+        limit=Limit(head=4, tail=0),
+        timeout=timedelta(seconds=0.5),
+        on_timeout=OnTimeout.BACKGROUND,
+        terms=JobTerms(cap=4),
+    )
+    job = (await engine.run(run, occasion)).job
+    assert job is not None
+    said = (await whole(engine, occasion, job)).transcript
+    assert (said.head, said.omitted) == (b"0123", 7)
 
 
 async def test_files_are_for_their_owner_only(
@@ -442,7 +495,7 @@ async def test_a_job_that_is_none_is_not_found(engine: Engine, occasion: Occasio
 
 async def test_an_id_may_be_shortened_while_it_is_clear(state: Path, occasion: Occasion) -> None:
     ledger = Ledger(state / "jobs", Store(state / "nacre.db"), Retention())
-    jobs = Jobs(ledger, ownership=Ownership.OWNED, cap=1000)
+    jobs = Jobs(ledger, ownership=Ownership.OWNED)
     engine = assemble(Settings(state=state), AllowEverything())
     job = await start(engine, occasion, "true")
     assert (await jobs.find(job.id[:4])).id == job.id

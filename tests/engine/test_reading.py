@@ -39,6 +39,32 @@ def test_every_byte_is_told_or_counted_exactly_once(pieces: list[bytes], limit: 
     assert total + last.transcript.total == len(whole) == last.cursor
 
 
+class _Filling(JobFiles):
+    """A job whose file fills up right after the first look at its record."""
+
+    looks = 0
+
+    def progress(self, stream: int) -> tuple[int, int] | None:
+        self.looks += 1
+        if self.looks == 1:
+            with self.outputs[stream].open("ab") as file:
+                file.write(b"more")
+            return None
+        return 100, 8
+
+
+def test_what_is_appended_during_a_look_is_told_in_the_next_and_not_skipped() -> None:
+    path = _new_file()
+    path.write_bytes(b"some")
+    files = _Filling(path.parent, path.name, 1)
+    files.outputs = (path,)
+    output = OutputFile(files, 0)
+    first = output.news(0, _WIDE, None)
+    assert (first.transcript.head, first.transcript.omitted, first.cursor) == (b"some", 0, 4)
+    second = output.news(first.cursor, _WIDE, None)
+    assert (second.transcript.head, second.transcript.omitted, second.cursor) == (b"more", 92, 100)
+
+
 @given(st.lists(st.text(max_size=8), max_size=12))
 def test_a_character_is_never_split_between_two_polls(pieces: list[str]) -> None:
     path = _new_file()

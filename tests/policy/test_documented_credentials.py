@@ -46,6 +46,13 @@ PACK = "credentials:documented"
         "for v in ${!FOO_*}; do echo $v; done",
         """perl -e "open(F,'$HOME/.aws/credentials'); print <F>" """,
         'bash -c "cat $HOME/.aws/credentials"',
+        "PRINTENV",
+        "Cat .env",
+        "ECHO $FOO_TOKEN",
+        "set | wc -l",
+        "echo $FOO_TOKEN | docker login --password-stdin",
+        "cat ~/.ssh/id_rsa.pub",
+        """ruby -e "File.open('/home/a/.gnupg/secring.gpg')" """,
     ],
 )
 def test_what_the_document_lists_is_refused(text: str) -> None:

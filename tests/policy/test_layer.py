@@ -218,6 +218,15 @@ def test_a_rule_brings_its_own_words() -> None:
     assert (found.reason, found.suggestion) == ("Use trash.", "trash x")
 
 
+def test_a_reason_is_stated_if_the_author_of_the_rule_wrote_it() -> None:
+    own = {"rule": "Bash(rm:*)", "reason": "Use trash."}
+    assert verdict("rm x", deny=[own]).stated
+    assert verdict("rm x", ask=[own], mode="dontAsk").stated
+    assert not verdict("rm x", deny=["Bash(rm:*)"]).stated
+    assert not verdict("$x y", deny=[own]).stated
+    assert not verdict("ls", mode="strict").stated
+
+
 def test_an_unmatched_part_is_named_with_the_reason() -> None:
     found = verdict("git log > out", allow=["Bash(git:*)"], default="ask")
     assert found.reason == "`git log > out` needs approval: it writes to out."

@@ -173,6 +173,16 @@ def test_what_is_wrong_in_yaml_is_said_with_its_place(text: str, said: str) -> N
     assert str(raised.value).startswith(said)
 
 
+def test_where_colons_are_blanks_a_rule_that_is_none_is_named_by_its_index() -> None:
+    text = "permissions:\n  deny: ['Bash', '']\n"
+    with pytest.raises(RuleError) as raised:
+        load_text(text, "x.yaml", Notation.COLON)
+    said = "x.yaml:2:18: Permission rule at index 1 is invalid: Invalid permission rule: empty"
+    assert str(raised.value).startswith(said)
+    with pytest.raises(RuleError, match=r"at index 0 is invalid: .*missing closing parenthesis"):
+        load_rules({"ask": [{"rule": "Bash(git:*"}]}, "rules", Notation.COLON)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -169,7 +169,13 @@ def test_a_policy_with_nothing_allows_what_can_be_read() -> None:
 
 def test_a_guard_is_named_with_its_words() -> None:
     assert check("ls; sudo rm x", Policy(packs=(_named("rm"),))) == Verdict(
-        decision=DENY, reason="No rm.", rule="pack.no-rm", part="rm x", span=(9, 13), suggestion="x"
+        decision=DENY,
+        reason="No rm.",
+        rule="pack.no-rm",
+        part="rm x",
+        span=(9, 13),
+        suggestion="x",
+        stated=True,
     )
 
 
@@ -195,6 +201,13 @@ def test_the_strictest_is_named_and_among_equals_the_first_in_the_script() -> No
     assert check("git x; rm y; npm z", policy).part == "rm y"
     assert check("git x; npm z; rm y", policy).part == "npm z"
     assert check("git x", policy).rule == "pack.no-git"
+
+
+def test_where_guards_come_first_a_rule_about_an_earlier_part_is_not_named() -> None:
+    rules = layer({"deny": ["Bash(npm:*)"]})
+    policy = Policy(packs=(_named("git", ASK), _named("rm")), layers=(rules,), guards_first=True)
+    assert check("npm z; rm y", policy).part == "rm y"
+    assert check("git x; npm z", policy).part == "npm z"
 
 
 def test_a_span_counts_bytes() -> None:

@@ -94,6 +94,12 @@ def test_phoenix_explains_each_refusal(text: str, said: str) -> None:
         ("env | tee /tmp/x", "command pattern"),
         ("ls -la; env", "chained subcommand"),
         ("false || printenv", "chained subcommand"),
+        ("env|tee /tmp/x", "chained subcommand"),
+        ("ls\n'set'", "chained subcommand"),
+        ("ls; cat .env", "command pattern"),
+        ("ls && c''at .env", "command pattern"),
+        ("ls & env", "command pattern"),
+        ("(ls; env)", "chained subcommand"),
     ],
 )
 def test_wayland_tells_a_whole_command_from_a_chained_one(text: str, what: str) -> None:
@@ -117,3 +123,19 @@ def test_code_in_quotes_is_not_looked_into_where_the_document_says_so() -> None:
     assert through is not None
     assert ViaKind.CODE not in through
     assert ViaKind.EXEC in through
+
+
+LONG = "echo a\n" * 3000
+
+
+@pytest.mark.parametrize("dialect", FIVE)
+def test_the_five_run_what_is_too_much_to_read_and_the_default_asks(dialect: str) -> None:
+    script = read(LONG)
+    assert script.over_budget
+    assert preset(dialect).check(script).decision is Decision.ALLOW
+    assert preset("nacre").check(script).decision is Decision.ASK
+
+
+def test_what_is_too_much_to_read_is_searched_all_the_same() -> None:
+    for text in (f"{LONG}sudo ls\n", f"sudo ls\n{LONG}"):
+        assert preset("codegen").check(read(text)).decision is Decision.DENY

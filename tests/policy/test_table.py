@@ -34,6 +34,9 @@ def rows(*rules: tuple[str, str]) -> list[object]:
         ("a.c", "abc", False),
         ("*ab", "aab", True),
         ("ab*ba", "aba", False),
+        ("caf?", "café", False),
+        ("caf??", "café", True),
+        ("*é", "café", True),
     ],
 )
 def test_a_wildcard_matches_the_whole_text(

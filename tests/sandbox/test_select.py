@@ -118,7 +118,7 @@ def test_a_variable_lets_auto_go_without_and_nothing_that_was_named(
 def test_an_unknown_name_is_answered_with_the_known_ones(
     name: str, surroundings: Surroundings
 ) -> None:
-    sentence = f"sandbox={name!r} is not known; use one of 'auto', 'bubblewrap', 'landlock', 'none'"
+    sentence = f"sandbox={name!r} is not known; use one of 'auto', 'bubblewrap', 'landlock', 'none', 'container'"
     with pytest.raises(ConfigError) as caught:
         known(name)
     assert str(caught.value) == sentence

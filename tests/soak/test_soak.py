@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from nacre import Bash, CancelToken, ToolContext
-from processes import descriptors, gone, kill_all, tag, threads
+from processes import descriptors, gone, journal_open, kill_all, tag, threads
 
 pytestmark = pytest.mark.anyio
 _CALLS = 2000
@@ -34,6 +34,7 @@ async def test_a_soak_of_mixed_calls_leaves_no_process_descriptor_thread_or_file
             # The ledger's thread and the claim on the spill folder stay once they are there.
             await tool.call("Jobs", {})
             await tool.call("Bash", {"command": "seq 20000"})
+            await journal_open(state)
             before = descriptors(), threads()
             await _many(tool, workspace, mark, outcomes)
             await _end_jobs(tool)

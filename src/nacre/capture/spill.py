@@ -1,7 +1,6 @@
 """The file with what did not fit the transcript: raw bytes, from the first one on."""
 
 import os
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,14 +11,13 @@ __all__ = ("SpillFile",)
 
 
 class SpillFile:
-    """A capped file, made when the first byte comes, in a folder that is prepared then.
+    """A capped file, made when the first byte comes, where `prepare` then says.
 
     A full disk or a directory that cannot be written costs the file, never the
     run: writing then does nothing, and the failure is told in the `Spill`.
     """
 
-    def __init__(self, folder: Path, cap: int, prepare: Callable[[], None]) -> None:
-        self._folder = folder
+    def __init__(self, cap: int, prepare: Callable[[], Path]) -> None:
         self._cap = cap
         self._prepare = prepare
         self._file: int | None = None
@@ -44,8 +42,7 @@ class SpillFile:
             self.remove()
 
     def _open(self) -> None:
-        self._prepare()
-        self.path = self._folder / f"output-{secrets.token_hex(6)}.log"
+        self.path = self._prepare()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         self._file = os.open(self.path, flags, 0o600)
 

@@ -95,6 +95,17 @@ class Stream:
         if self._listener is not None and data:
             self._listener(bytes(data))
 
+    def settle(self, *, cut_short: bool) -> None:
+        """Spill at the end of a run what its limit wants spilled, though memory holds it."""
+        limit = self.recorder.limit
+        if self.spill is None or not 0 < self.recorder.total <= self._unspilled:
+            return
+        said = self.recorder.transcript()
+        data = said.head + said.tail
+        lines = data.count(b"\n") + (not data.endswith(b"\n"))
+        if (cut_short and limit.cut_short) or (limit.lines is not None and lines > limit.lines):
+            self.spill.write(data)
+
     def transcript(self) -> Transcript:
         """What was said so far."""
         return self.recorder.transcript(self.spill.value() if self.spill else None)

@@ -1,6 +1,7 @@
 """`nacre config`: which settings and rules are in force, and where each came from."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -46,7 +47,7 @@ def command(*, workspace: str | None, rules: tuple[str, ...], as_json: bool) -> 
 
 def _default(name: str, config: Config) -> Found:
     """What holds when nobody named a setting."""
-    posture = select(config.dialect).posture
+    posture = select(config.dialect).posture(os.environ)
     known: dict[str, Value] = {
         "confinement": posture.confinement,
         "deny_read": (),
@@ -55,6 +56,7 @@ def _default(name: str, config: Config) -> Found:
         "protect": (),
         "write": (),
         "dialect": config.dialect,
+        "output_dir": "the state directory's",
         "on_timeout": posture.on_timeout.value,
         "pass_env": (),
         "sandbox": posture.sandbox,

@@ -17,15 +17,19 @@ __all__ = ("main",)
 
 _COMMANDS = {
     "bench": "nacre.cli.bench",
+    "call": "nacre.cli.call",
     "check": "nacre.cli.check",
     "completion": "nacre.cli.completion",
+    "conformance": "nacre.cli.conformance",
     "config": "nacre.cli.config",
     "display": "nacre.cli.display",
     "doctor": "nacre.cli.doctor",
     "jobs": "nacre.cli.jobs",
+    "journal": "nacre.cli.journal",
     "kill": "nacre.cli.kill",
     "logs": "nacre.cli.logs",
     "run": "nacre.cli.run",
+    "specs": "nacre.cli.specs",
 }
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -45,6 +49,10 @@ Examples:
 """
 
 
+class _ReaderLeftError(Exception):
+    """Standard output is a pipe that nobody reads any more."""
+
+
 class _Commands(click.Group):
     """Commands that are imported when they are used."""
 
@@ -61,6 +69,13 @@ class _Commands(click.Group):
             return None
         command: object = import_module(module).command
         return command if isinstance(command, click.Command) else None
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a reader that left is no error of click's, which would exit with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderLeftError from None
 
 
 @click.group(
@@ -97,7 +112,7 @@ def _status() -> int:
         return own_error
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    except BrokenPipeError:
+    except (_ReaderLeftError, BrokenPipeError):
         leave_stdout()
         return _BROKEN_PIPE
     except OSError as error:  # a full disk behind standard output, say

@@ -2,20 +2,21 @@
 
 import json
 import math
-import os
 import shlex
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import anyio
 import click
 
+from nacre.cli.context import Context, context_options, opened_tool, rules_option, tool_context
 from nacre.cli.terminal import complain, leave_stdout, spinning, write_out
 from nacre.cli.underline import visible
 from nacre.config.layers import gather
-from nacre.model.reply import Reply
-from nacre.process.cancel import CancelToken
-from nacre.tool import Bash, ToolContext
+from nacre.dialects.nacre.replies import reply_to_run
+from nacre.model.outcome import Denied, Exited, Running, Signaled, Stopped, TimedOut
+from nacre.tool import Bash, Ran, ToolContext
 
 __all__ = ("command",)
 
@@ -42,18 +43,8 @@ Exit codes:
 @click.option("--timeout", type=float, metavar="SECONDS", help="End it then; no limit by default.")
 @click.option("--background", is_flag=True, help="Start a job that outlives this command.")
 @click.option("--json", "as_json", is_flag=True, help="Print text, is_error and details as JSON.")
-@click.option("--workspace", metavar="DIR", help="The agent's folder; this one by default.")
-@click.option("--cwd", metavar="DIR", help="Where the script starts; the workspace by default.")
-@click.option("--sandbox", metavar="NAME", help="What holds it: auto, bubblewrap, landlock, none.")
-@click.option("--confinement", metavar="NAME", help="To what: read-only, workspace, open.")
-@click.option("--network", metavar="NAME", help="deny or inherit.")
-@click.option("--write", multiple=True, metavar="DIR", help="One more folder it may write.")
-@click.option("--deny-read", multiple=True, metavar="PATH", help="What it may not read.")
-@click.option("--protect", multiple=True, metavar="PATH", help="What must stay as it is.")
-@click.option("--limit", multiple=True, metavar="NAME=N", help="memory, processes, file_bytes...")
-@click.option("--rules", multiple=True, metavar="FILE", help="One more layer of rules.")
-@click.option("--pass-env", multiple=True, metavar="NAME", help="Pass one more variable.")
-@click.option("--conversation", metavar="ID", help="Whose job it is.")
+@rules_option
+@context_options
 @click.argument("script", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
 def command(  # noqa: PLR0913
@@ -63,61 +54,34 @@ def command(  # noqa: PLR0913
     timeout: float | None,
     background: bool,
     as_json: bool,
-    workspace: str | None,
-    cwd: str | None,
-    sandbox: str | None,
-    confinement: str | None,
-    network: str | None,
-    write: tuple[str, ...],
-    deny_read: tuple[str, ...],
-    protect: tuple[str, ...],
-    limit: tuple[str, ...],
     rules: tuple[str, ...],
-    pass_env: tuple[str, ...],
-    conversation: str | None,
     script: tuple[str, ...],
+    **context: Unpack[Context],
 ) -> None:
     """Run SCRIPT with bash and print what it says, as it says it.
 
     Several words are one command and its arguments; one word is a whole script.
     Standard output and error come in their real order, on standard output.
     """
-    arguments: dict[str, object] = {
-        "command": script[0] if len(script) == 1 else shlex.join(script),
-        "background": background,
-    }
-    tool = Bash(
-        dialect=dialect,
-        workspace=workspace or ".",
-        sandbox=sandbox,
-        confinement=confinement,
-        network=network,
-        write=_absolute(write),
-        deny_read=_absolute(deny_read),
-        protect=_absolute(protect),
-        limits=limit,
-        rules=rules,
+    text = script[0] if len(script) == 1 else shlex.join(script)
+    tool = opened_tool(
+        dialect,
+        context,
+        rules,
         on_timeout="kill",
-        timeout=_seconds(timeout, workspace),
-        pass_env=pass_env,
+        timeout=_seconds(timeout, context["workspace"]),
         jobs="detached" if background or as_json else "owned",
     )
-    context = ToolContext(
-        working_dir=os.path.abspath(cwd) if cwd else ".",
-        cancel=CancelToken(),
-        conversation=conversation,
-    )
+    asked = tool_context(context)
     with tool:
-        reply = anyio.run(partial(_call, tool, arguments, context, quiet=as_json or background))
+        ran = anyio.run(
+            partial(_run, tool, text, asked, background=background, quiet=as_json or background)
+        )
     if as_json:
+        reply = ran.reply
         shown = {"text": reply.text, "is_error": reply.is_error, "details": reply.details}
         click.echo(json.dumps(shown, indent=2))
-    ctx.exit(_status(reply, quiet=as_json))
-
-
-def _absolute(paths: tuple[str, ...]) -> list[Path]:
-    """Paths as a person means them: from here."""
-    return [Path(path).expanduser().absolute() for path in paths]
+    ctx.exit(_status(ran, quiet=as_json))
 
 
 def _seconds(given: float | None, workspace: str | None) -> float:
@@ -127,9 +91,9 @@ def _seconds(given: float | None, workspace: str | None) -> float:
     return gather(Path(workspace or ".").absolute()).number("timeout") or math.inf
 
 
-async def _call(
-    tool: Bash, arguments: dict[str, object], context: ToolContext, *, quiet: bool
-) -> Reply:
+async def _run(
+    tool: Bash, script: str, context: ToolContext, *, background: bool, quiet: bool
+) -> Ran:
     failures: list[OSError] = []
     async with spinning("running") as spinner:
 
@@ -143,10 +107,12 @@ async def _call(
                 if context.cancel:
                     context.cancel.cancel()
 
-        reply = await tool.call("Bash", arguments, context, on_output=None if quiet else show)
+        ran = await tool.run(
+            script, context, background=background, on_output=None if quiet else show
+        )
     if failures and not isinstance(failures[0], BrokenPipeError):
         raise failures[0]
-    return reply
+    return ran
 
 
 def _remark(text: str) -> None:
@@ -156,27 +122,30 @@ def _remark(text: str) -> None:
             complain(visible(line.strip("[]")))
 
 
-def _status(reply: Reply, *, quiet: bool) -> int:
-    """Turn a reply into an exit code, and say what the output does not."""
-    details = reply.details or {}
-    lines = [line.strip("[]") for line in reply.text.splitlines()]
+def _status(ran: Ran, *, quiet: bool) -> int:
+    """Turn what came of a script into an exit code, and say what its output does not.
+
+    A person is told in the same words whatever the dialect.
+    """
+    said = reply_to_run(ran.call, ran.result).text
+    lines = [line.strip("[]") for line in said.splitlines()]
     last = lines[-1:]
     if not quiet:
-        _remark(reply.text)
-    match details:
-        case {"outcome": "exited", "exit_code": int(code)}:
+        _remark(said)
+    match ran.result.outcome:
+        case Exited(code):
             return code
-        case {"outcome": "signaled", "signal": int(number)}:
+        case Signaled(number):
             status = _SIGNALED + number
-        case {"outcome": "running", "id": str(job_id)}:
+        case Running(job_id):
             if not quiet:
                 click.echo(job_id)
             return 0
-        case {"outcome": "timed_out"}:
+        case TimedOut():
             status = _TIMED_OUT
-        case {"outcome": "denied"}:
+        case Denied():
             status, last = _DENIED, lines
-        case {"outcome": "stopped"}:
+        case Stopped():
             return _BROKEN_PIPE
         case _:
             status = _OWN_ERROR

@@ -16,15 +16,31 @@ __all__ = ("Confinements",)
 class Confinements:
     """Confinements by name and workspace, each made once.
 
-    `usual` and `network` hold where no setting says otherwise.
+    `usual` and `network` hold where no setting says otherwise, and for all but "open"
+    `confined_network`, if it is given; `protected` are folders of a workspace that are
+    protected where they exist. `ends_jobs` lets what is confined signal its jobs.
     """
 
-    def __init__(self, config: Config, *, usual: str, network: Network, home: str | None) -> None:
+    def __init__(  # noqa: PLR0913 (what a posture lays down, all by name)
+        self,
+        config: Config,
+        *,
+        usual: str,
+        network: Network,
+        home: str | None,
+        protected: tuple[str, ...] = (),
+        confined_network: Network | None = None,
+        ends_jobs: bool = False,
+    ) -> None:
         self._config = config
         self._usual = config.text("confinement") or usual
-        self._network = Network(config.text("network") or network)
+        chosen = config.text("network")
+        self._network = Network(chosen or network)
+        self._confined_network = Network(chosen or confined_network or network)
         self._home = home
-        self._made: dict[tuple[str, Path, Path | None], Confinement] = {}
+        self._protected = protected
+        self._ends_jobs = ends_jobs
+        self._made: dict[tuple[object, ...], Confinement] = {}
         self._lock = threading.Lock()
 
     def named(self, name: str | None, workspace: Path, visible: Path | None = None) -> Confinement:
@@ -35,23 +51,28 @@ class Confinements:
         Raises:
             ConfigError: If there is none of that name.
         """
-        key = (name or self._usual, workspace, visible)
+        name = name or self._usual
+        protected = tuple(
+            workspace / each for each in self._protected if os.path.lexists(workspace / each)
+        )
+        key = (name, workspace, visible, protected)
         with self._lock:
             if key not in self._made:
                 made = preset(
-                    key[0],
+                    name,
                     workspace,
                     home=self._home,
-                    network=self._network,
+                    network=self._network if name == "open" else self._confined_network,
                     added=Added(
                         write=self._paths("write", workspace),
                         deny_read=self._paths("deny_read", workspace),
-                        protect=self._paths("protect", workspace),
+                        protect=(*self._paths("protect", workspace), *protected),
                     ),
                 )
                 self._made[key] = replace(
                     made,
                     visible=(Path(os.path.realpath(visible)),) if visible else (),
+                    ends_jobs=self._ends_jobs,
                     limits=changed_limits(made.limits, self._config.names("limits")),
                 )
             return self._made[key]

@@ -13,7 +13,7 @@ __all__ = ("PATHS", "SETTINGS", "Setting", "Value")
 Value = str | float | tuple[str, ...]
 
 # A relative path in a file is taken from the folder of that file.
-PATHS = frozenset({"deny_read", "protect", "state", "write"})
+PATHS = frozenset({"deny_read", "output_dir", "protect", "state", "write"})
 # What a script gets where nobody says otherwise.
 _USUAL_SECONDS = 120.0
 
@@ -132,6 +132,7 @@ SETTINGS: Mapping[str, Setting] = {
     "limits": Setting(read=_limits),
     "network": Setting(read=_one_of("deny", "inherit"), tightens=_is_denial, never=("inherit",)),
     "on_timeout": Setting(read=_one_of("kill", "background"), tightens=_is_kill),
+    "output_dir": Setting(read=_folder),
     "pass_env": Setting(read=_names),
     "protect": Setting(read=_paths, tightens=_is_more, adds=True),
     "sandbox": Setting(read=_text, tightens=_confines, never=("none",)),

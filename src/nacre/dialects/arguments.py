@@ -1,15 +1,35 @@
 """Typed reading of JSON arguments, forgiving where a model's meaning is plain."""
 
+import json
 import math
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from nacre.errors import CallError
 
-__all__ = ("Arguments",)
+__all__ = ("Arguments", "from_json")
 
 _SHOWN_CHARACTERS = 60
+_MOST_DIGITS = 1000
 _BOOLEANS = {"true": True, "false": False}
+
+
+def from_json(text: str) -> object:
+    """What a text says in JSON; the text itself, if it says nothing."""
+    try:
+        return json.loads(text, parse_int=_integer, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_number(name: str) -> object:
+    """Refuse what Python reads and JSON does not have."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def _integer(digits: str) -> int:
+    """An integer; of one that is too long for Python to read, the beginning: it is large."""
+    return int(digits[:_MOST_DIGITS])
 
 
 class Arguments:

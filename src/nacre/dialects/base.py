@@ -11,12 +11,22 @@ from nacre.model.confinement import Confinement, Environment, Network
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 
-__all__ = ("Dialect", "Posture", "ToolSpec")
+__all__ = ("OPEN", "Dialect", "Posture", "Scene", "ToolSpec")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posture:
-    """What a dialect's document says of everything its arguments do not."""
+    """What a dialect's document says of everything its arguments do not.
+
+    `confining` is the sandbox for a call that is to be confined, or of which something is
+    protected, although `sandbox` is none. `protected` are folders of the workspace that
+    scripts may not write, where they exist. `unheld_allowed` says in words that scripts run
+    without a sandbox where theirs cannot be had; `refusal`, if there is one, why none may
+    run at all. `shares_jobs` makes a job everybody's who works in the same workspace;
+    `names_folder` has the description say where scripts start even if no call is known yet;
+    `signals_jobs` lets confined scripts signal the confined jobs of their conversation.
+    `confined_network` is the network of a call that is to be confined, if it is another one.
+    """
 
     sandbox: str
     confinement: str
@@ -24,6 +34,33 @@ class Posture:
     on_timeout: OnTimeout
     environment: Environment
     redacts: bool = False
+    confining: str = "auto"
+    protected: tuple[str, ...] = ()
+    unheld_allowed: bool = False
+    refusal: str = ""
+    shares_jobs: bool = False
+    confined_network: Network | None = None
+    signals_jobs: bool = False
+    names_folder: bool = False
+
+
+OPEN = Posture(
+    sandbox="none",
+    confinement="open",
+    network=Network.INHERIT,
+    on_timeout=OnTimeout.KILL,
+    environment=Environment(inherit=True),
+)
+"""What a document lays down that confines nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What a description can say of where scripts will run; `lacking` is why none can be confined."""
+
+    cwd: PurePath | None = None
+    confinement: Confinement | None = None
+    lacking: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,17 +79,20 @@ class Dialect(Protocol):
     Whatever the arguments are, `parse` raises nothing but `CallError`.
     """
 
-    @property
-    def posture(self) -> Posture:
-        """The settings that hold unless others are given."""
+    def posture(self, environ: Mapping[str, str]) -> Posture:
+        """The settings that hold unless others are given, in a host with these variables."""
         ...
 
-    def specs(self, cwd: PurePath | None, confinement: Confinement | None) -> tuple[ToolSpec, ...]:
+    def specs(self, scene: Scene) -> tuple[ToolSpec, ...]:
         """The tools, with the working directory and what confines scripts in words."""
         ...
 
-    def parse(self, tool: str, arguments: Mapping[str, object], on_timeout: OnTimeout) -> Call:
-        """Read a tool call.
+    def plain(self, script: str) -> tuple[str, Mapping[str, object]]:
+        """The tool that runs a script, and the fewest arguments with which it does."""
+        ...
+
+    def parse(self, tool: str, arguments: object, on_timeout: OnTimeout) -> Call:
+        """Read a tool call. Arguments that are a text could not be read as JSON.
 
         Raises:
             CallError: If the tool or its arguments are not of this dialect.

@@ -1,10 +1,23 @@
 """Choose a dialect by name, or refuse."""
 
+from importlib import import_module
+from typing import cast
+
 from nacre.dialects.base import Dialect
-from nacre.dialects.nacre.dialect import NacreDialect
 from nacre.errors import ConfigError
 
-__all__ = ("select",)
+__all__ = ("NAMES", "select")
+
+# Imported when it is chosen: a host speaks one of them.
+_HOMES = {
+    "nacre": "NacreDialect",
+    "codegen": "CodegenDialect",
+    "phoenix": "PhoenixDialect",
+    "wayland": "WaylandDialect",
+    "agentrail": "AgentrailDialect",
+    "yoi": "YoiDialect",
+}
+NAMES = tuple(_HOMES)
 
 
 def select(name: str) -> Dialect:
@@ -13,6 +26,7 @@ def select(name: str) -> Dialect:
     Raises:
         ConfigError: If there is none.
     """
-    if name == "nacre":
-        return NacreDialect()
-    raise ConfigError(f"dialect {name!r} is not known; this version speaks 'nacre' only")
+    home = _HOMES.get(name)
+    if home is None:
+        raise ConfigError(f"dialect {name!r} is not known; use one of {', '.join(NAMES)}")
+    return cast("Dialect", getattr(import_module(f"nacre.dialects.{name}.dialect"), home)())

@@ -1,5 +1,6 @@
 """Put an engine together from settings."""
 
+import logging
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from nacre.engine.jobs import Jobs
 from nacre.engine.ledger import Ledger, Retention
 from nacre.engine.spills import Spills
 from nacre.engine.store import Store
+from nacre.errors import SandboxError
 from nacre.model.job import Ownership
 from nacre.process.link import shared_link
 from nacre.sandbox.base import Sandbox
@@ -18,8 +20,8 @@ from nacre.sandbox.surroundings import Surroundings
 
 __all__ = ("Settings", "assemble", "open_jobs")
 
-# A job may run for days; its output file still has an end.
-_JOB_CAP = 256 * 1024 * 1024
+_LOG = logging.getLogger("nacre")
+_WITHOUT = "sandbox=%r cannot be had here, and it was allowed in words to go without: %s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +30,16 @@ class Settings:
 
     The jobs of a detached engine survive it, and its spills stay for retention.
     `workspace` is the folder that scripts may write, from which no program is taken.
+    `output_dir` is where the caller wants spills. `unheld_allowed` says in words that
+    scripts may run with no sandbox where theirs cannot be had.
     """
 
     state: Path
     sandbox: str = "none"
     workspace: Path = Path("/")
     detached: bool = False
+    output_dir: Path | None = None
+    unheld_allowed: bool = False
     retention: Retention = field(default_factory=Retention)
 
 
@@ -51,7 +57,11 @@ def assemble(settings: Settings, checker: Checker) -> Engine:
         link=link,
         checker=checker,
         holding=Holding(partial(_sandbox, settings), settings.sandbox, link),
-        spills=Spills(settings.state / "spills", settings.retention if settings.detached else None),
+        spills=Spills(
+            settings.state / "spills",
+            settings.retention if settings.detached else None,
+            settings.output_dir,
+        ),
         jobs=open_jobs(settings),
     )
 
@@ -60,11 +70,17 @@ def _sandbox(settings: Settings, name: str) -> Sandbox:
     surroundings = Surroundings(settings.state, settings.workspace, keep=settings.detached)
     # Everything lies in the root folder, so as a workspace it tells nothing apart.
     untrusted = () if settings.workspace == Path("/") else (settings.workspace,)
-    return select(name, surroundings, untrusted)
+    try:
+        return select(name, surroundings, untrusted)
+    except SandboxError as error:
+        if not settings.unheld_allowed:
+            raise
+        _LOG.warning(_WITHOUT, name, error)
+        return select("none", surroundings, untrusted)
 
 
 def open_jobs(settings: Settings) -> Jobs:
     """The jobs of a state directory, for those who only look after them."""
     ledger = Ledger(settings.state / "jobs", Store(settings.state / "nacre.db"), settings.retention)
     ownership = Ownership.DETACHED if settings.detached else Ownership.OWNED
-    return Jobs(ledger, ownership=ownership, cap=_JOB_CAP)
+    return Jobs(ledger, ownership=ownership)

@@ -28,7 +28,10 @@ class Database:
     and reported; it is never deleted.
     """
 
-    def __init__(self, path: Path, schema: str, version: int) -> None:
+    def __init__(
+        self, path: Path, schema: str, version: int, *, what: str = "job database"
+    ) -> None:
+        self._what = what
         self._path = path
         self._schema = schema
         self._version = version
@@ -55,7 +58,7 @@ class Database:
                     self._set_aside_if_bad(whole=True)
                     return self._transact(work, reading=reading)
             except sqlite3.Error as error:
-                text = f"the job database {self._path} cannot be used: {error}"
+                text = f"the {self._what} {self._path} cannot be used: {error}"
                 raise StateError(text) from error
 
     def close(self) -> None:
@@ -103,9 +106,9 @@ class Database:
                     with suppress(FileNotFoundError):
                         Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
             except OSError as error:
-                text = f"the job database {trouble}, and cannot be set aside: {error.strerror}"
+                text = f"the {self._what} {trouble}, and cannot be set aside: {error.strerror}"
                 raise StateError(text) from error
-        self.reports.append(f"the job database {trouble}; it was set aside as {aside}")
+        self.reports.append(f"the {self._what} {trouble}; it was set aside as {aside}")
 
     def _trouble(self, *, whole: bool) -> str | None:
         db = _open(self._path)

@@ -10,7 +10,7 @@ import anyio
 
 from nacre.engine.follow import Follower
 from nacre.model.call import Run
-from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, TimedOut, Unstarted
+from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, Unstarted
 from nacre.process.spawn import SpawnFailed
 
 __all__ = ("end_run", "unusable_folder", "wait_outcome", "wait_started")
@@ -35,7 +35,7 @@ async def wait_outcome(follower: Follower, run: Run) -> Outcome | None:
             return None
         if follower.cancelled:
             return await end_run(follower, timedelta(0), Stopped())
-    return _failure(follower) or await _wait_rest(follower, run, deadline)
+    return _failure(follower) or await _wait_rest(follower, run)
 
 
 async def end_run(follower: Follower, grace: timedelta, outcome: Outcome) -> Outcome:
@@ -51,16 +51,10 @@ async def end_run(follower: Follower, grace: timedelta, outcome: Outcome) -> Out
     return outcome
 
 
-async def _wait_rest(follower: Follower, run: Run, deadline: float) -> Outcome:
-    """Wait, where the run asks for it, for what the shell left running."""
+async def _wait_rest(follower: Follower, run: Run) -> Outcome:
+    """Wait, where the run asks for it, for those who hold the pipe still."""
     ended = _shell_outcome(follower)
-    if run.wait_for_jobs:
-        while not follower.gone and not follower.lost:
-            if not await follower.step(deadline):
-                return await end_run(follower, run.grace, TimedOut(run.timeout or timedelta(0)))
-            if follower.cancelled:
-                return await end_run(follower, timedelta(0), Stopped())
-    elif run.linger > timedelta(0):
+    if run.linger > timedelta(0):
         patience = anyio.current_time() + run.linger.total_seconds()
         while not follower.silent and not follower.cancelled:
             if not await follower.step(patience):

@@ -2,18 +2,19 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import anyio
 import anyio.to_thread
 
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
+from nacre.engine.asking import ask
 from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
 from nacre.engine.explain import crowded, explain
 from nacre.engine.follow import Follower
@@ -21,6 +22,7 @@ from nacre.engine.holding import Holding, reports
 from nacre.engine.jobs import Jobs
 from nacre.engine.spills import Spills
 from nacre.errors import SandboxError, StateError, WardenError
+from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
 from nacre.model.confinement import Confinement, Network
 from nacre.model.launch import Launch
@@ -47,7 +49,9 @@ from nacre.sandbox.base import Held
 if TYPE_CHECKING:
     from nacre.syntax.script import Surroundings
 
-__all__ = ("Checker", "Engine", "Occasion")
+__all__ = ("Approve", "Checker", "Engine", "Occasion")
+
+Approve = Callable[[Question], Awaitable[bool]]
 
 _FLOOD_THREADS = 2
 # A script of more characters may take some time to check, and so does the first one, for which
@@ -72,7 +76,9 @@ class Occasion:
 
     `listener` is called with each piece of output as it comes, in the caller's
     own task. `cleared` says that the environment was built from nothing; `sandbox`
-    names another one than the engine's.
+    names another one than the engine's. `approve` asks somebody about a script that
+    the policy leaves to a person; None if nobody is there. `refusal` is why no script may
+    run, however it is judged.
     """
 
     cwd: PurePath
@@ -84,6 +90,8 @@ class Occasion:
     began: float = 0.0
     cancel: CancelToken | None = None
     listener: Callable[[bytes], None] | None = None
+    approve: Approve | None = None
+    refusal: str = ""
 
 
 class Engine:
@@ -103,25 +111,51 @@ class Engine:
         link.acquire()
 
     async def run(self, run: Run, occasion: Occasion) -> Result:
-        """Take one script through the whole pipeline."""
-        cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
-        refused = _unpassable(run.script) or await self._check(run.script, cwd, occasion)
-        if refused is not None:
-            return Result(outcome=refused)
+        """Take one script through the whole pipeline.
+
+        Raises:
+            StateError: If the folder that the caller named for output cannot be used.
+        """
+        occasion = replace(occasion, cwd=occasion.cwd / run.cwd if run.cwd else occasion.cwd)
+        result = await self._run(run, occasion)
+        return replace(
+            result,
+            cwd=occasion.cwd,
+            home=occasion.environ.get("HOME"),
+            confinement=occasion.confinement,
+        )
+
+    async def _run(self, run: Run, occasion: Occasion) -> Result:
+        if unpassable := _unpassable(run.script):
+            return Result(outcome=unpassable)
+        judged = await self._check(run, occasion)
+        if judged.refused is None:
+            result = await self._run_allowed(run, occasion)
+        else:
+            result = Result(outcome=judged.refused)
+        return replace(result, verdict=judged.verdict, approved=judged.approved)
+
+    async def _run_allowed(self, run: Run, occasion: Occasion) -> Result:
         if occasion.cancel is not None and occasion.cancel.cancelled:
             return Result(outcome=Stopped())
+        if occasion.refusal:
+            return Result(outcome=Unstarted(occasion.refusal, unheld=True))
+        self._spills.require()
         began = anyio.current_time()
         try:
             if run.background:
                 await self._jobs.prepare()
-            launch = _launch(run, cwd, occasion.environ)
+            launch = _launch(run, occasion.cwd, occasion.environ)
+            if occasion.confinement.ends_jobs and "kill" in run.script:
+                jobs = await self._jobs.groups(occasion.conversation)
+                launch = replace(launch, jobs=jobs)
             held = await self._holding.hold(
                 launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
             )
         except (_UnstartableError, SandboxError, StateError) as error:
-            return Result(outcome=Unstarted(str(error)))
+            return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
         try:
-            result = await self._run_held(held, run, replace(occasion, cwd=cwd))
+            result = await self._run_held(held, run, occasion)
         finally:
             self._holding.let_go(held)
         return replace(result, seconds=anyio.current_time() - began, enforcement=held.enforcement)
@@ -158,16 +192,35 @@ class Engine:
             told = reports(held.guarded.end())
         return replace(result, notices=(*result.notices, *told)) if told else result
 
-    async def _check(self, script: str, cwd: PurePath, occasion: Occasion) -> Denied | None:
+    async def _check(self, run: Run, occasion: Occasion) -> "_Judged":
+        """Have a script read and judged, by a person if it comes to that."""
+        verdict = await self._verdict(run.script, occasion)
+        if verdict.decision is Decision.ALLOW:
+            return _Judged(verdict)
+        if verdict.decision is Decision.DENY or occasion.approve is None:
+            return _Judged(verdict, Denied(verdict))
+        question = Question(
+            script=run.script,
+            verdict=verdict,
+            description=run.description,
+            cwd=occasion.cwd,
+            conversation=occasion.conversation,
+        )
+        answer = await ask(occasion.approve, question, occasion.cancel)
+        if answer is None:
+            return _Judged(verdict, Stopped())
+        return _Judged(verdict, None if answer else Denied(verdict, answered=True), answer)
+
+    async def _verdict(self, script: str, occasion: Occasion) -> Verdict:
         from nacre.syntax.script import Surroundings
 
-        surroundings = Surroundings(cwd=str(cwd), home=occasion.environ.get("HOME"))
+        surroundings = Surroundings(cwd=str(occasion.cwd), home=occasion.environ.get("HOME"))
         if len(script) > _LONG_SCRIPT or not self._has_checked:
             verdict = await anyio.to_thread.run_sync(self._checker.check, script, surroundings)
         else:
             verdict = self._checker.check(script, surroundings)
         self._has_checked = True
-        return None if verdict.decision is Decision.ALLOW else Denied(verdict)
+        return verdict
 
     def _stream(self, pipe: int, run: Run, occasion: Occasion) -> Stream:
         spill = self._spills.file(run.limit.spill) if run.limit.spill else None
@@ -246,6 +299,8 @@ class Engine:
         began = anyio.current_time()
         await self._jobs.stop(stop.job_id, occasion.conversation, stop.grace)
         result = await self.poll(Poll(job_id=stop.job_id, limit=stop.limit), occasion)
+        if stop.forget:
+            await self._jobs.forget(stop.job_id, occasion.conversation)
         return replace(result, seconds=anyio.current_time() - began)
 
     async def jobs(self, occasion: Occasion) -> JobList:
@@ -267,6 +322,14 @@ class Engine:
                 steps.callback(self._jobs.close)
 
 
+class _Judged(NamedTuple):
+    """What was decided about a script, and what keeps it from running, if anything does."""
+
+    verdict: Verdict
+    refused: Denied | Stopped | None = None
+    approved: bool | None = None
+
+
 class _UnstartableError(Exception):
     """A reason not even to try, found before anything was started."""
 
@@ -277,7 +340,7 @@ def _launch(run: Run, cwd: PurePath, environ: Mapping[str, str]) -> Launch:
     bash = find_bash()
     if bash is None:
         raise _UnstartableError("there is no bash on this machine; install it")
-    return bash_launch(bash, run.script, cwd, environ)
+    return bash_launch(bash, run.script if run.program is None else run.program, cwd, environ)
 
 
 def _unpassable(script: str) -> Unstarted | None:
@@ -300,6 +363,8 @@ def _result(
 ) -> Result:
     if drain:
         follower.drain()
+        for stream in follower.streams:
+            stream.settle(cut_short=isinstance(outcome, TimedOut))
     output, *errors = (stream.transcript() for stream in follower.streams)
     return Result(
         outcome=outcome,

@@ -10,6 +10,7 @@ import secrets
 import signal
 import threading
 import time
+import uuid
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from nacre.engine.threads import in_thread
 from nacre.engine.waiting import Subject, wait_until
 from nacre.errors import StateError
 from nacre.model.call import Condition, JobEnds, Poll, Run
-from nacre.model.job import Job, Ownership
+from nacre.model.job import Job, JobTerms, Naming, Ownership
 from nacre.model.outcome import Lost, Running
 from nacre.process.cancel import CancelToken
 from nacre.process.marks import (
@@ -43,7 +44,7 @@ from nacre.process.marks import (
 from nacre.process.spawn import Process, Started
 from nacre.process.watch import FileWatch
 
-__all__ = ("Completion", "Jobs", "Reading")
+__all__ = ("Jobs", "Reading")
 
 # No vowels and no look-alikes: ids are read aloud and typed.
 _ID_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
@@ -58,14 +59,6 @@ _IDLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
-    """The line appended to a detached job's output; `{}` is the code or the signal."""
-
-    exited: str = "\n[job ended with exit code {}]\n"
-    signaled: str = "\n[job was ended by signal {}]\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A job as it is now, and what its reader had not seen."""
 
@@ -77,11 +70,9 @@ class Reading:
 class Jobs:
     """What can be done with jobs, asynchronously."""
 
-    def __init__(self, ledger: Ledger, *, ownership: Ownership, cap: int) -> None:
+    def __init__(self, ledger: Ledger, *, ownership: Ownership) -> None:
         self._ledger = ledger
         self._ownership = ownership
-        self._cap = cap
-        self._completion = Completion()
         self._owned: dict[str, JobRow] = {}
         self._crowd = _CROWD
         self._taken: set[str] = set()
@@ -116,12 +107,12 @@ class Jobs:
             WardenError: If the warden died.
         """
         row = JobRow(
-            id="".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH)),
+            id=_new_id(run.terms),
             conversation=conversation,
             script=run.script,
             description=run.description,
             cwd=str(cwd),
-            detached=self._ownership is Ownership.DETACHED,
+            detached=self._ownership is Ownership.DETACHED or run.terms.detached,
             pid=started.pid,
             mark=started.mark,
             place=this_place(),
@@ -149,7 +140,7 @@ class Jobs:
             if not run.background:
                 self._ledger.note_seen(row, streams)
             fds = [fd for pair in zip(process.pipes, outputs, strict=True) for fd in pair]
-            process.keep(self._terms(streams, outputs), [record, *fds])
+            process.keep(_request(row, run.terms, streams, outputs), [record, *fds])
         except BaseException:
             with suppress(StateError):
                 self._ledger.unregister(row)
@@ -172,17 +163,6 @@ class Jobs:
     def _unended(self, row: JobRow) -> bool:
         return self._ledger.files(row).ending() is None
 
-    def _terms(self, streams: tuple[Stream, ...], outputs: list[int]) -> dict[str, object]:
-        owned = self._ownership is Ownership.OWNED
-        lines = {"exited": self._completion.exited, "signaled": self._completion.signaled}
-        return {
-            "owned": owned,
-            "cap": self._cap,
-            "said": [stream.recorder.total for stream in streams],
-            "kept": [os.fstat(output).st_size for output in outputs],
-            "completion": None if owned else lines,
-        }
-
     async def poll(self, poll: Poll, conversation: str, cancel: CancelToken | None) -> Reading:
         """Wait if asked to, then tell what is new.
 
@@ -204,8 +184,16 @@ class Jobs:
             came_true = await wait_until(
                 subject, poll.wait_for, poll.timeout.total_seconds(), cancel
             )
-        job, news = await in_thread(self._ledger.read, row, conversation, poll.limit, pattern)
+        if poll.whole:
+            job, news = await in_thread(self._ledger.read_whole, row, poll.limit)
+        else:
+            job, news = await in_thread(self._ledger.read, row, conversation, poll.limit, pattern)
         return Reading(job=job, news=news, came_true=came_true)
+
+    async def groups(self, conversation: str) -> tuple[tuple[int, int], ...]:
+        """The process groups of a conversation's live jobs, each with when its leader began."""
+        rows = await in_thread(self._ledger.open, conversation)
+        return tuple((row.pid, row.born) for row in rows if row.place == this_place())
 
     async def jobs(self, conversation: str | None) -> tuple[Job, ...]:
         """List the jobs of a conversation, or of everyone, oldest first."""
@@ -266,6 +254,15 @@ class Jobs:
             self._owned.pop(job_id, None)
         return job
 
+    async def forget(self, job_id: str, conversation: str | None) -> None:
+        """Remove a job that has ended, with all it said.
+
+        Raises:
+            JobNotFoundError: If this conversation has no such job.
+        """
+        row = await in_thread(self._ledger.find, job_id, conversation)
+        await in_thread(self._ledger.unregister, row)
+
     def reports(self) -> tuple[str, ...]:
         """What had to be done to the state directory, told once."""
         return self._ledger.reports()
@@ -290,6 +287,26 @@ class Jobs:
         deadline = time.monotonic() + _END_SECONDS
         for row in rows:
             _wait_gone(row, self._ledger.files(row), deadline)
+
+
+def _new_id(terms: JobTerms) -> str:
+    if terms.naming is Naming.UUID:
+        return f"{terms.prefix}{uuid.uuid4()}"
+    return terms.prefix + "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
+
+
+def _request(
+    row: JobRow, terms: JobTerms, streams: tuple[Stream, ...], outputs: list[int]
+) -> dict[str, object]:
+    """What the warden is told of a job it is to keep."""
+    lines = {"exited": terms.completion.exited, "signaled": terms.completion.signaled}
+    return {
+        "owned": not row.detached,
+        "cap": terms.cap,
+        "said": [stream.recorder.total for stream in streams],
+        "kept": [os.fstat(output).st_size for output in outputs],
+        "completion": lines if row.detached else None,
+    }
 
 
 def _wait_gone(row: JobRow, files: JobFiles, deadline: float) -> None:

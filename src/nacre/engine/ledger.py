@@ -107,7 +107,7 @@ class Ledger:
         """
         row = self._store.find(job_id)
         if row is None or (conversation is not None and row.conversation != conversation):
-            raise JobNotFoundError(f"there is no job {job_id!r:.60}")
+            raise JobNotFoundError(f"there is no job {job_id!r:.60}", job_id)
         return row
 
     def find_by_prefix(self, prefix: str) -> JobRow:
@@ -122,6 +122,10 @@ class Ledger:
         if len(found) > 1 and found[0].id != prefix:
             raise JobNotFoundError(f"several jobs start with {prefix!r}; give more letters")
         return found[0]
+
+    def open(self, conversation: str) -> list[JobRow]:
+        """The jobs of a conversation whose end is not known."""
+        return [row for row in self._store.jobs(conversation) if row.outcome is None]
 
     def jobs(self, conversation: str | None) -> tuple[Job, ...]:
         """The jobs of a conversation, or of everyone, oldest first."""
@@ -177,6 +181,13 @@ class Ledger:
             except StateError as error:
                 self._store.report(f"what was told here will be told again: {error}")
                 return job, news
+
+    def read_whole(self, row: JobRow, limit: Limit) -> tuple[Job, tuple[News, ...]]:
+        """Tell everything from the start, whoever was told of it before."""
+        job = self.look(row)
+        ending = None if isinstance(job.outcome, Running) else self.files(row).ending()
+        outputs = [OutputFile(self.files(row), n) for n in range(row.streams)]
+        return job, tuple(output.news(0, limit, ending) for output in outputs)
 
     def cursors(self, row: JobRow, conversation: str) -> tuple[int, ...]:
         """How far a reader has read each stream."""

@@ -42,19 +42,24 @@ class OutputFile:
 
     def size(self, ending: Ending | None) -> int:
         """Bytes from the start of the stream that are in the file."""
-        if ending is not None:
-            return ending.kept[self._stream]
+        return self._extent()[0] if ending is None else ending.kept[self._stream]
+
+    def _extent(self) -> tuple[int, int | None]:
+        """Bytes that are in the file now, and how many were said, if its file is full.
+
+        Both are of one moment: what is appended between two looks is not skipped.
+        """
         try:
             size = self._path.stat().st_size
         except OSError:
-            return 0
+            size = 0
         # In this order: what follows the job's own words is written after the record.
         progress = self._files.progress(self._stream)
-        return size if progress is None else progress[1]
+        return (size, None) if progress is None else (progress[1], progress[0])
 
     def news(self, cursor: int, limit: Limit, ending: Ending | None) -> News:
         """Everything since the cursor, within a limit."""
-        size = self.size(ending)
+        size, said = self._extent() if ending is None else (ending.kept[self._stream], None)
         with _File(self._path) as file:
             if ending is None:
                 size -= _unfinished(_read(file, max(cursor, size - 3), size))
@@ -67,9 +72,9 @@ class OutputFile:
             end = max(cursor, size)
             if ending is not None:
                 end = max(end, self._feed_unkept(file, recorder, cursor, ending))
-            elif progress := self._files.progress(self._stream):
-                recorder.skip(progress[0] - end)  # said, but the file is full
-                end = max(end, progress[0])
+            elif said is not None:
+                recorder.skip(said - end)  # said, but the file is full
+                end = max(end, said)
         failure = ending.failure if ending is not None else None
         spill = Spill(path=self._path, kept=size, failure=failure)
         return News(transcript=replace(recorder.transcript(spill), start=cursor), cursor=end)

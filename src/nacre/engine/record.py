@@ -86,7 +86,11 @@ class JobFiles:
         found = self._read()
         if "kept" not in found:
             return None
-        return int(found["said"][stream]), int(found["kept"][stream])
+        said, kept = int(found["said"][stream]), int(found["kept"][stream])
+        grows = said == kept and not found.get(
+            "closed", True
+        )  # the record is about the other stream
+        return None if grows else (said, kept)
 
     def _read(self) -> dict[str, Any]:
         try:

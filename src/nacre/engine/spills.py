@@ -1,5 +1,7 @@
 """Where spill files live, and until when.
 
+A caller may name a folder of its own for them: then only the files in it are ours.
+
 A host's spills are in a folder of its own, which it locks and removes when it
 closes. The folder of a host that was killed has no lock any more, and is removed
 by the next host that spills.
@@ -13,16 +15,20 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from weakref import finalize
 
 from nacre.capture.spill import SpillFile
 from nacre.engine.ledger import Retention
 from nacre.engine.private import make_private
+from nacre.errors import StateError
 
 __all__ = ("Spills",)
 
 _LOCK = "lock"
 _KEPT = "kept"
 _YOUNG_SECONDS = 60.0
+_NAME = "bash-"
+_HEX = "[0-9a-f]" * 12
 
 
 class Spills:
@@ -32,18 +38,53 @@ class Spills:
     they go when `close` is called.
     """
 
-    def __init__(self, root: Path, retention: Retention | None = None) -> None:
+    def __init__(
+        self, root: Path, retention: Retention | None = None, given: Path | None = None
+    ) -> None:
         self._root = root
         self._retention = retention
+        self._given = given
+        self._made: list[Path] = []
+        if given is not None and retention is None:
+            # For a tool that nobody closes; not in a process that it was forked into.
+            finalize(self, _remove_files, self._made, os.getpid())
         self._folder = root / (_KEPT if retention else f"{os.getpid()}-{secrets.token_hex(4)}")
         self._lock = threading.Lock()
         self._claim: int | None = None
 
     def file(self, cap: int) -> SpillFile:
         """A spill file, not made until something is written to it."""
-        return SpillFile(self._folder, cap, self._prepare)
+        return SpillFile(cap, self._prepare)
 
-    def _prepare(self) -> None:
+    def require(self) -> None:
+        """Make the folder that a caller named, if one did.
+
+        Raises:
+            StateError: If it cannot be made or written.
+        """
+        if self._given is None:
+            return
+        try:
+            self._given.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"{self._given}: {error.strerror}") from error
+        if not os.access(self._given, os.W_OK | os.X_OK):
+            raise StateError("it cannot be written")
+
+    def _prepare(self) -> Path:
+        """Where the next file goes; its folder is there from then on."""
+        name = f"{secrets.token_hex(6)}.log"
+        if self._given is None:
+            self._claim_folder()
+            return self._folder / f"{_NAME}{name}"
+        with self._lock:
+            self._given.mkdir(parents=True, exist_ok=True)
+            if self._retention is not None and not self._made:
+                _expire(self._given, f"{_NAME}{_HEX}.log", self._retention)
+            self._made.append(self._given / f"{_NAME}{name}")
+            return self._made[-1]
+
+    def _claim_folder(self) -> None:
         """Claim the folder, once, and clear away what others left."""
         with self._lock:
             make_private(self._folder)
@@ -55,12 +96,14 @@ class Spills:
             if self._retention is None:
                 fcntl.flock(self._claim, fcntl.LOCK_EX)
             else:
-                _expire(self._folder, self._retention)
+                _expire(self._folder, "*.log", self._retention)
             _remove_orphans(self._root)
 
     def close(self) -> None:
         """Remove the spills of this host, unless they are kept."""
         with self._lock:
+            if self._retention is None:
+                _remove_files(self._made, os.getpid())
             if self._claim is not None:
                 os.close(self._claim)
                 self._claim = None
@@ -68,9 +111,15 @@ class Spills:
                     shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _expire(folder: Path, retention: Retention) -> None:
+def _remove_files(paths: list[Path], owner: int) -> None:
+    while paths and owner == os.getpid():
+        with suppress(OSError):
+            paths.pop().unlink()
+
+
+def _expire(folder: Path, pattern: str, retention: Retention) -> None:
     oldest = time.time() - retention.age.total_seconds()
-    found = sorted(folder.glob("*.log"), key=_written, reverse=True)
+    found = sorted(folder.glob(pattern), key=_written, reverse=True)
     for place, path in enumerate(found):
         if place >= retention.count or _written(path) < oldest:
             with suppress(OSError):

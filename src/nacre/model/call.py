@@ -1,10 +1,11 @@
 """What an agent can ask for, in no dialect's words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
 from pathlib import PurePath
 
+from nacre.model.job import JobTerms
 from nacre.model.transcript import Limit
 
 __all__ = (
@@ -43,13 +44,16 @@ class Run:
     """Run a script.
 
     A call ends when its shell does. `linger` waits that much longer for the
-    pipe to close; `wait_for_jobs` waits, within the timeout, until every process
-    the script left behind is gone. `grace` is the time between SIGTERM and
-    SIGKILL at the timeout; none kills at once.
+    pipe to close. `grace` is the time between SIGTERM and
+    SIGKILL at the timeout; none kills at once. `timed` says that the agent chose
+    the timeout itself. `terms` are those of the job it may become. `program` is what
+    bash is given to carry the script out, where that is not the script alone; the
+    script is what is checked, asked about and recorded.
     """
 
     script: str
     limit: Limit
+    program: str | None = None
     cwd: PurePath | None = None
     timeout: timedelta | None = None
     on_timeout: OnTimeout = OnTimeout.KILL
@@ -57,8 +61,9 @@ class Run:
     description: str = ""
     streams: Streams = Streams.MERGED
     linger: timedelta = timedelta(0)
-    wait_for_jobs: bool = False
     grace: timedelta = timedelta(0)
+    timed: bool = False
+    terms: JobTerms = field(default_factory=JobTerms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ class Poll:
     """Ask a job what is new, at once or when a condition has come true.
 
     `pattern` shows only the lines that match it. A job that ends always ends
-    the wait.
+    the wait. `whole` asks for everything from the start, and moves no cursor.
     """
 
     job_id: str
@@ -110,15 +115,17 @@ class Poll:
     pattern: str | None = None
     wait_for: tuple[Condition, ...] = ()
     timeout: timedelta = timedelta(0)
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """End a job and all its processes."""
+    """End a job and all its processes; `forget` leaves nothing of it to be asked for."""
 
     job_id: str
     limit: Limit
     grace: timedelta = timedelta(0)
+    forget: bool = False
 
 
 @dataclass(frozen=True, slots=True)

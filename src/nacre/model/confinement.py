@@ -48,7 +48,8 @@ class Confinement:
     `protected` paths stay as they are although they lie in writable folders.
     `private_tmp` gives it a folder for temporary files of its own, in the place of the
     host's, of which `visible` folders alone are left to be read. `own_signals` lets it
-    signal its own processes only.
+    signal its own processes only; with `ends_jobs`, also the jobs of its conversation
+    that are confined, whoever started them.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Confinement:
     visible: tuple[PurePath, ...] = ()
     network: Network = Network.DENY
     own_signals: bool = True
+    ends_jobs: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __hash__(self) -> int:
@@ -119,10 +121,13 @@ class Environment:
     """Which variables of the host a script sees.
 
     `inherit` passes all of them. Otherwise the environment is built from
-    nothing: what every program needs, and the names in `passed`. `fixed`
-    variables are set in either case.
+    nothing: what every program needs, or just the `base` names, and those in `passed`.
+    A name that contains one of the words in `never`, in any case of its letters, is
+    not even passed by name. `fixed` variables are set in either case.
     """
 
     inherit: bool = False
     passed: tuple[str, ...] = ()
+    base: frozenset[str] | None = None
+    never: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from nacre.model.outcome import Outcome
 
-__all__ = ("Job", "Ownership")
+__all__ = ("Completion", "Job", "JobTerms", "Naming", "Ownership")
 
 
 class Ownership(Enum):
@@ -15,6 +15,36 @@ class Ownership(Enum):
 
     OWNED = "owned"
     DETACHED = "detached"
+
+
+class Naming(Enum):
+    """How a job's id is made: short to type, or unlike any other in the world."""
+
+    SHORT = "short"
+    UUID = "uuid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """The line appended to a detached job's output; `{}` is the code or the signal."""
+
+    exited: str = "\n[job ended with exit code {}]\n"
+    signaled: str = "\n[job was ended by signal {}]\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTerms:
+    """What a run is as a job, should it become one.
+
+    The first `cap` bytes of each stream are kept. One that is `detached` survives its
+    tool, whatever becomes of the others'. Ids begin with `prefix`.
+    """
+
+    naming: Naming = Naming.SHORT
+    prefix: str = ""
+    cap: int = 256 * 1024 * 1024
+    detached: bool = False
+    completion: Completion = Completion()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

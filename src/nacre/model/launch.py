@@ -12,7 +12,8 @@ class Restriction:
     """What a thread does to itself before it spawns, in the kernel's own numbers.
 
     The three masks are the Landlock rights that are handled, and `rules` grants some
-    of them beneath paths; `program` is the system call filter. Capabilities are
+    of them beneath paths; `program` is the system call filter, and `asking` one that has
+    the warden asked about signals to groups. Capabilities are
     dropped and no_new_privs is set in any case. Equal restrictions have equal keys.
     """
 
@@ -22,6 +23,7 @@ class Restriction:
     scope: int = 0
     rules: tuple[tuple[str, int], ...] = ()
     program: bytes = b""
+    asking: bytes = b""
 
     def __hash__(self) -> int:
         """By the key: the rest is long."""
@@ -59,7 +61,9 @@ class Hold:
 class Launch:
     """One program to start: which, under which words, where, with which variables.
 
-    `stdin` is what the program finds on descriptor 0; None means /dev/null.
+    `stdin` is what the program finds on descriptor 0; None means /dev/null. `jobs` are
+    the process groups it may signal although other wardens started them, each by its
+    leader and when that began.
     """
 
     executable: str
@@ -67,4 +71,5 @@ class Launch:
     cwd: PurePath
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
     stdin: bytes | None = None
+    jobs: tuple[tuple[int, int], ...] = ()
     hold: Hold = field(default_factory=Hold)

@@ -41,16 +41,24 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """The policy refused the script; no process was started."""
+    """The policy refused the script; no process was started.
+
+    `answered` says that somebody was asked, and said no.
+    """
 
     verdict: Verdict
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Unstarted:
-    """Bash could not be started. The script did not run and is not at fault."""
+    """Bash could not be started. The script did not run and is not at fault.
+
+    `unheld` says why: what was to hold it cannot be had here.
+    """
 
     reason: str
+    unheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 
 from nacre.model.call import Condition
-from nacre.model.confinement import Enforcement
+from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.job import Job
 from nacre.model.outcome import Outcome
 from nacre.model.transcript import Transcript
+from nacre.model.verdict import Verdict
 from nacre.model.violation import Violation
 
 __all__ = ("JobList", "Result")
@@ -20,7 +22,10 @@ class Result:
     `errors` is standard error when the streams were kept separate. `came_true`
     is the condition that ended a wait, None if the time was up first. `notices`
     are sentences of ours about what could not be done beside the run itself;
-    `violations` say what the sandbox stopped.
+    `violations` say what the sandbox stopped. `cwd` is where a script was to start,
+    `home` what it takes for the home directory, and `confinement` what it was to be
+    held to, whether it ran or not. `verdict` is what the policy said of it, `approved`
+    what a person said, if one was asked.
     """
 
     outcome: Outcome
@@ -32,6 +37,11 @@ class Result:
     came_true: Condition | None = None
     notices: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
+    cwd: PurePath | None = None
+    home: str | None = None
+    confinement: Confinement | None = None
+    verdict: Verdict | None = None
+    approved: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,17 @@ class Limit:
     """How many bytes are kept: the first and the last in memory, the first on disk.
 
     `spill` is the cap of the spill file; 0 keeps none. It is made when more than
-    `inline` bytes were said, or when memory does not hold them all.
+    `inline` bytes were said, or when memory does not hold them all; at the end of a
+    run also if that is more than `lines`, or anything at all that a timeout
+    `cut_short`.
     """
 
     head: int
     tail: int
     spill: int = 0
     inline: int | None = None
+    lines: int | None = None
+    cut_short: bool = False
 
     @property
     def unspilled(self) -> int:

@@ -20,7 +20,9 @@ class Verdict:
 
     `rule` names the rule or guard (`hazards.git-add`, `Bash(rm:*)`), `part` is
     the text it is about and `span` where that stands in the script's bytes,
-    `reason` is one sentence, `suggestion` what to do instead.
+    `reason` is one sentence, `suggestion` what to do instead. `stated` says that
+    the reason is the words of whoever wrote the rule or guard, and not put together
+    from what the rule says.
     """
 
     decision: Decision
@@ -29,3 +31,4 @@ class Verdict:
     part: str = ""
     span: tuple[int, int] | None = None
     suggestion: str = ""
+    stated: bool = False

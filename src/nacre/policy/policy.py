@@ -28,7 +28,8 @@ class Policy:
     `unreadable` is what a script that cannot be read is worth as far as the guards
     go; under rules it is never allowed. `through` are the ways of running a command
     that guards look through, all if there are none. `wording` puts what a guard
-    found into a dialect's words.
+    found into a dialect's words. With `guards_first`, what a guard found is told
+    before a rule that is as strict, wherever in the script that one applies.
     """
 
     packs: tuple[Pack, ...] = ()
@@ -36,6 +37,7 @@ class Policy:
     unreadable: Decision = Decision.ASK
     through: frozenset[ViaKind] | None = None
     wording: Callable[[Finding, Script], str] | None = None
+    guards_first: bool = False
     watch: Watch = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,15 +50,13 @@ class Policy:
         if worth := self._worth(script):
             rulings.append(unread(script, worth, ""))
         ruling = strictest(rulings)
-        if finding is None or (ruling is not None and _goes_before(ruling, finding)):
+        if finding is None or (ruling is not None and self._goes_before(ruling, finding)):
             return _verdict(ruling, script) if ruling else _ALLOWED
         return _verdict(self._worded(finding, script), script)
 
     def _worth(self, script: Script) -> Decision:
-        """What is left of a script that could not be read; what is too long is never allowed."""
-        if not script.unreadable:
-            return Decision.ALLOW
-        return max(self.unreadable, Decision.ASK) if script.over_budget else self.unreadable
+        """What is left of a script that could not be read, or was too much to be read."""
+        return self.unreadable if script.unreadable else Decision.ALLOW
 
     def _findings(self, script: Script) -> Iterator[Finding]:
         if not self.packs:
@@ -66,6 +66,12 @@ class Policy:
             if through is None or all(via.kind in through for via in command.via):
                 yield from (each for each in find(command, script) if each.decision)
 
+    def _goes_before(self, ruling: Ruling, finding: Finding) -> bool:
+        """Whether a ruling is stricter, or as strict and about an earlier part."""
+        if ruling.decision is not finding.decision:
+            return ruling.decision > finding.decision
+        return not self.guards_first and ruling.span.start < finding.span.start
+
     def _worded(self, finding: Finding, script: Script) -> Ruling:
         return Ruling(
             decision=finding.decision,
@@ -73,14 +79,8 @@ class Policy:
             rule=finding.rule,
             reason=self.wording(finding, script) if self.wording else finding.reason,
             suggestion=finding.suggestion,
+            stated=True,
         )
-
-
-def _goes_before(ruling: Ruling, finding: Finding) -> bool:
-    """Whether a ruling is stricter, or as strict and about an earlier part."""
-    if ruling.decision is not finding.decision:
-        return ruling.decision > finding.decision
-    return ruling.span.start < finding.span.start
 
 
 def _verdict(ruling: Ruling, script: Script) -> Verdict:
@@ -92,6 +92,7 @@ def _verdict(ruling: Ruling, script: Script) -> Verdict:
         part=text[slice(*span)],
         span=_in_bytes(text, span),
         suggestion=ruling.suggestion,
+        stated=ruling.stated,
     )
 
 

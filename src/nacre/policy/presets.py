@@ -4,6 +4,7 @@ The default dialect has every pack. Another one has what its document lists, loo
 as far as it says, and leaves a script that cannot be read to bash.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from nacre.errors import ConfigError
 from nacre.model.verdict import Decision
+from nacre.policy.credentials.listed_patterns import matches_whole
 from nacre.policy.guards.guard import Finding
 from nacre.policy.packs import load
 from nacre.policy.policy import Policy
@@ -34,6 +36,7 @@ _WAYLAND = (
     "Refused: {what} matches credential-exfiltration denylist. If you need an environment"
     " variable's value for legitimate reasons, ask the user to provide it directly."
 )
+_SEPARATOR = re.compile(r"[;|\n]|&&")
 # A text in quotes is not a command position in that document.
 _CODEGEN_THROUGH = frozenset(ViaKind) - {ViaKind.CODE, ViaKind.INTERPRETER, ViaKind.REMOTE}
 
@@ -49,8 +52,9 @@ def _in_phoenix(finding: Finding, script: Script) -> str:
 
 
 def _in_wayland(finding: Finding, script: Script) -> str:
-    chained = any(command.span.end <= finding.span.start for command in script.commands)
-    return _WAYLAND.format(what="chained subcommand" if chained else "command pattern")
+    del finding
+    whole = matches_whole(script.text) or not _SEPARATOR.search(script.text)
+    return _WAYLAND.format(what="command pattern" if whole else "chained subcommand")
 
 
 def _in_agentrail(finding: Finding, script: Script) -> str:
@@ -63,6 +67,7 @@ class _Choice(NamedTuple):
     wording: Wording | None = None
     through: frozenset[ViaKind] | None = None
     unreadable: Decision = Decision.ALLOW
+    guards_first: bool = False
 
 
 _CHOICES: Mapping[str, _Choice] = MappingProxyType(
@@ -73,7 +78,7 @@ _CHOICES: Mapping[str, _Choice] = MappingProxyType(
         "codegen": _Choice(("footguns:documented",), _in_codegen, _CODEGEN_THROUGH),
         "phoenix": _Choice(("hazards:documented",), _in_phoenix),
         "wayland": _Choice(("credentials:documented",), _in_wayland),
-        "agentrail": _Choice(("dangerous",), _in_agentrail),
+        "agentrail": _Choice(("dangerous",), _in_agentrail, guards_first=True),
         "yoi": _Choice(),
     }
 )
@@ -94,4 +99,5 @@ def preset(dialect: str) -> Policy:
         through=choice.through,
         unreadable=choice.unreadable,
         wording=choice.wording,
+        guards_first=choice.guards_first,
     )

@@ -138,11 +138,19 @@ def environ_of(environment: Environment, host: Mapping[str, str]) -> dict[str, s
     """Build a script's variables from the host's."""
     if environment.inherit:
         return {**host, **environment.fixed}
-    named = _named(environment.passed)
+    named, prefixes = _named(environment.passed)
     passed: dict[str, str] = {}
+    if environment.base is not None:
+        known = environment.base | named
+        return {
+            name: host[name]
+            for name in host
+            if (name in known or name.startswith(prefixes))
+            and not _is_never(name, environment.never)
+        }
     for name in host:
         # A value is decoded when it is read, so names come first.
-        if name in named:
+        if name in named or (name.startswith(prefixes) and not is_secret_name(name)):
             passed[name] = host[name]
         elif (pass_if := _passes(name)) and pass_if(value := host[name]):
             passed[name] = value
@@ -169,11 +177,18 @@ def scrubbed(environment: Environment, host: Mapping[str, str]) -> dict[str, str
     }
 
 
+def _is_never(name: str, words: tuple[str, ...]) -> bool:
+    shouted = name.upper()
+    return any(word in shouted for word in words)
+
+
 @lru_cache(maxsize=16)
-def _named(passed: tuple[str, ...]) -> frozenset[str]:
-    """What the host passes by name: anything, except code."""
-    names = (name.strip() for name in passed)
-    return frozenset(name for name in names if not name.startswith(_FUNCTION))
+def _named(passed: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What the host passes by name, or by how the name begins: anything, except code."""
+    names = [name.strip() for name in passed]
+    whole = frozenset(name for name in names if not name.startswith(_FUNCTION))
+    begins = (name[:-1] for name in whole if name.endswith("*"))
+    return whole, tuple(each for each in begins if each and not _FUNCTION.startswith(each))
 
 
 @lru_cache(maxsize=4096)

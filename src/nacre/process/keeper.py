@@ -50,7 +50,10 @@ class Keeper:
         self._completion: dict[str, str] | None = request["completion"]
         self._failure: str | None = None
         self._told = 0.0
+        self._closed = False
         self._open = set(self.pipes)
+        if self._said != self._kept:
+            self._write_record({})  # some of it was too much already
 
     def drain(self, pipe: int) -> bool:
         """Move what a pipe holds to its file; False when the pipe has ended."""
@@ -76,6 +79,7 @@ class Keeper:
                 self._append(pipe, data)
                 left[0] -= len(data)
         # First how much of the file is the job's own: more lines follow.
+        self._closed = True
         self._write_record({})
         for pipe in self.pipes:
             self._append_tail(pipe)
@@ -96,17 +100,17 @@ class Keeper:
         """Keep what still fits right after what is there; the file has no gaps."""
         whole = self._kept[pipe] == self._said[pipe]
         self._said[pipe] += len(data)
-        fits = data[: self._cap - self._kept[pipe]] if whole else b""
+        fits = data[: max(0, self._cap - self._kept[pipe])] if whole else b""
         written = self._write(pipe, fits) if fits and not self._failure else 0
         self._kept[pipe] += written
         if rest := data[written:]:
             self._tail[pipe] = (self._tail[pipe] + rest)[-_TAIL_BYTES:]
-            self._tell_progress(pipe)
+            self._tell_progress(pipe, at_once=whole)
 
-    def _tell_progress(self, pipe: int) -> None:
-        """Show, now and then, that a job whose file is full still speaks."""
+    def _tell_progress(self, pipe: int, *, at_once: bool) -> None:
+        """Show, at once and then now and then, that a job whose file is full still speaks."""
         now = time.monotonic()
-        if now >= self._told + _PROGRESS_SECONDS:
+        if at_once or now >= self._told + _PROGRESS_SECONDS:
             self._told = now
             self._write_record({})
             with suppress(OSError):
@@ -138,6 +142,7 @@ class Keeper:
             "tail": [len(tail) for tail in self._tail.values()],
             "tail_at": list(self._tail_at.values()),
             "failure": self._failure,
+            "closed": self._closed,
         }
         line = json.dumps(record).encode().ljust(RECORD_BYTES - 1) + b"\n"
         with suppress(OSError):  # a copy-on-write disk may be too full even for this

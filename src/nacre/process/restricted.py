@@ -20,6 +20,8 @@ TYPE_CHECKING = False  # importing typing would cost a tenth of the start
 if TYPE_CHECKING:
     from typing import Any
 
+    from nacre.process.courier import Courier
+
 __all__ = ("RestrictedThread", "spawn_room", "spawn_shell")
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -83,8 +85,14 @@ class RestrictedThread:
     def __init__(self, restriction: dict[str, Any]) -> None:
         self._tasks: queue.SimpleQueue[tuple[dict[str, Any], int, list[int]]] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[int | Exception] = queue.SimpleQueue()
+        self._courier: Courier | None = None
+        self._listener: int | None = None
         threading.Thread(target=self._live, args=(restriction,), daemon=True).start()
         self._answer()
+        if self._listener is not None:
+            from nacre.process.courier import Courier
+
+            self._courier = Courier(self._listener)  # here, on a thread that has its rights
 
     def spawn(self, request: dict[str, Any], stdin: int, outputs: list[int]) -> int:
         """Start the program of a request with this thread's rights; return its pid.
@@ -92,6 +100,8 @@ class RestrictedThread:
         Raises:
             OSError: If it cannot be started.
         """
+        if self._courier is not None:
+            self._courier.admit(request["jobs"])
         self._tasks.put((request, stdin, outputs))
         return self._answer()
 
@@ -103,7 +113,7 @@ class RestrictedThread:
 
     def _live(self, restriction: dict[str, Any]) -> None:
         try:
-            _restrict(restriction)
+            self._listener = _restrict(restriction)
         except Exception as error:  # noqa: BLE001 (told to the thread that waits for it)
             self._answers.put(error)
             return
@@ -115,8 +125,11 @@ class RestrictedThread:
                 self._answers.put(error)
 
 
-def _restrict(restriction: dict[str, Any]) -> None:
-    """Give up rights, in the order in which each step is still allowed."""
+def _restrict(restriction: dict[str, Any]) -> int | None:
+    """Give up rights, in the order in which each step is still allowed.
+
+    Returns where questions about signals come, if there are to be any.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     ruleset = _ruleset(libc, restriction)
@@ -124,6 +137,8 @@ def _restrict(restriction: dict[str, Any]) -> None:
     if ruleset is not None:
         _check(libc.syscall(_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
         os.close(ruleset)
+    # Before the other one, which closes the call that loads it.
+    listener = _listener(binascii.a2b_base64(restriction["asking"]))
     code = _with_numbers(binascii.a2b_base64(restriction["program"]))
     if code:
         buffer = ctypes.create_string_buffer(code, len(code))
@@ -132,6 +147,15 @@ def _restrict(restriction: dict[str, Any]) -> None:
             libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, program, 0, 0),
             "seccomp",
         )
+    return listener
+
+
+def _listener(code: bytes) -> int | None:
+    if not code:
+        return None
+    from nacre.process.courier import listen
+
+    return listen(code)
 
 
 def _with_numbers(code: bytes) -> bytes:

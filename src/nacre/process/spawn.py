@@ -231,6 +231,7 @@ def _request(launch: Launch) -> dict[str, Any]:
         "held_by": launch.hold.restriction.key if launch.hold.restriction else None,
         "limits": launch.hold.limits,
         "most_tasks": launch.hold.most_tasks,
+        "jobs": launch.jobs,
     }
 
 
@@ -243,6 +244,7 @@ def _declaration(restriction: Restriction) -> tuple[str, bytes]:
         "scope": restriction.scope,
         "rules": restriction.rules,
         "program": binascii.b2a_base64(restriction.program, newline=False).decode(),
+        "asking": binascii.b2a_base64(restriction.asking, newline=False).decode(),
     }
     message = {"key": restriction.key, "restriction": told}
     return restriction.key, json.dumps(message).encode()

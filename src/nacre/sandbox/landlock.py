@@ -14,6 +14,7 @@ from pathlib import PurePath
 from nacre.model.confinement import Confinement, Network
 from nacre.model.launch import Restriction
 from nacre.sandbox.calls import this_machine
+from nacre.sandbox.group_signals import group_signals
 from nacre.sandbox.rights import NO_FS, NO_NET, NO_SCOPE, READ, WRITE, Fs, Rights
 from nacre.sandbox.seccomp import Filter, Sockets, program
 
@@ -45,7 +46,8 @@ def restriction(
         net = rights.net
     scope = rights.scope if confinement.own_signals else NO_SCOPE
     code = program(_filter(confinement, rights, in_room=in_room), this_machine())
-    made = (int(handled), int(net), int(scope), rules, code, changed)
+    asking = group_signals(this_machine()) if confinement.ends_jobs and scope else b""
+    made = (int(handled), int(net), int(scope), rules, code, asking, changed)
     return Restriction(
         key=hashlib.sha256(repr(made).encode("utf-8", "surrogateescape")).hexdigest(),
         fs=int(handled),
@@ -53,6 +55,7 @@ def restriction(
         scope=int(scope),
         rules=rules,
         program=code,
+        asking=asking,
     )
 
 

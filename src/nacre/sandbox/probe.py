@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from nacre.sandbox.bubblewrap import find_bwrap
 
-__all__ = ("Host", "probe", "probe_bwrap")
+__all__ = ("Host", "probe", "probe_bwrap", "probe_landlock")
 
 _CREATE_RULESET = 444
 _VERSION = 1
@@ -41,7 +41,7 @@ class Host:
 
 def probe(untrusted: Iterable[PurePath] = (), *, bubblewrap: bool = True) -> Host:
     """Try everything once; without `bubblewrap`, all that costs no process."""
-    abi, no_landlock = _landlock()
+    abi, no_landlock = probe_landlock()
     bwrap, no_bwrap = probe_bwrap(untrusted) if bubblewrap else (None, "it was not tried")
     return Host(
         landlock=abi,
@@ -52,7 +52,8 @@ def probe(untrusted: Iterable[PurePath] = (), *, bubblewrap: bool = True) -> Hos
     )
 
 
-def _landlock() -> tuple[int, str]:
+def probe_landlock() -> tuple[int, str]:
+    """The ABI of Landlock; 0 if there is none, and why."""
     if sys.platform != "linux":
         return 0, "Landlock requires Linux"
     libc = ctypes.CDLL(None, use_errno=True)

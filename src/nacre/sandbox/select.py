@@ -15,7 +15,7 @@ from nacre.sandbox.surroundings import Surroundings
 
 __all__ = ("NAMES", "known", "select")
 
-NAMES = ("auto", "bubblewrap", "landlock", "none")
+NAMES = ("auto", "bubblewrap", "landlock", "none", "container")
 ALLOW_UNCONFINED = "NACRE_ALLOW_UNCONFINED"
 
 
@@ -42,6 +42,11 @@ def select(name: str, surroundings: Surroundings, untrusted: Sequence[PurePath])
     known(name)
     if name == "none":
         return Unconfined()
+    if name == "container":
+        raise SandboxError(
+            "sandbox='container' cannot be had in this version. Nothing was run."
+            " Use sandbox='bubblewrap' or 'auto'"
+        )
     host = probe(untrusted, bubblewrap=name != "landlock")
     if name != "landlock" and host.bwrap and not host.no_seccomp:
         return Bubblewrapped(host, host.bwrap, surroundings)

@@ -16,7 +16,7 @@ from nacre.syntax.word import Word
 __all__ = ("guess",)
 
 _MOST_SEGMENTS = 100_000
-_MOST_COMMANDS = 400
+_MOST_COMMANDS = 2_000
 _LONGEST = 4096
 _SEGMENT = re.compile(r"[^\n;&|(){}`]+")
 _WORD = re.compile(r"(?:[^\s'\"\\<>]|\\.|'[^'\n]*'|\"[^\"\n]*\"|\\\n)+", re.DOTALL)

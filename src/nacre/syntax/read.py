@@ -39,7 +39,9 @@ def read(text: str, surroundings: Surroundings | None = None) -> Script:
         error, over_budget = walk.flaw, over_budget or walk.over_budget
     if error and "\r" in text:
         error += _CARRIAGE
-    guessed = _guessed(clean, parsed.end, walk) if error else ()
+    # What was not walked to its end is searched from its start.
+    start = 0 if walk.flaw or over_budget else parsed.end
+    guessed = _guessed(clean, start) if error else ()
     return Script(
         text=text,
         commands=(*walk.commands, *guessed),
@@ -49,9 +51,8 @@ def read(text: str, surroundings: Surroundings | None = None) -> Script:
     )
 
 
-def _guessed(text: str, end: int, walk: Walk) -> tuple[Command, ...]:
+def _guessed(text: str, start: int) -> tuple[Command, ...]:
     """What the rest of a text looks like, and what its commands would run."""
-    start = 0 if walk.flaw else end
     found = guess(text, start)
     inner = Walk(text, Budget())
     try:

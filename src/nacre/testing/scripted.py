@@ -3,9 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
+from nacre.dialects.base import Scene
 from nacre.dialects.select import select
+from nacre.model.call import Run
+from nacre.model.outcome import Exited
 from nacre.model.reply import Reply
-from nacre.tool import ToolContext
+from nacre.model.result import Result
+from nacre.model.transcript import Limit, Transcript
+from nacre.tool import Ran, ToolContext
 
 __all__ = ("ScriptedBash",)
 
@@ -23,7 +28,7 @@ class ScriptedBash:
     def __init__(self, replies: Iterable[Reply | str], *, dialect: str = "nacre") -> None:
         self._replies = [_reply(reply) for reply in replies]
         self._dialect = select(dialect)
-        self.calls: list[tuple[str, Mapping[str, object]]] = []
+        self.calls: list[tuple[str, Mapping[str, object] | str]] = []
         self.closed = False
 
     def specs(self, context: ToolContext | None = None) -> list[dict[str, object]]:
@@ -31,13 +36,13 @@ class ScriptedBash:
         del context
         return [
             {"name": s.name, "description": s.description, "input_schema": dict(s.input_schema)}
-            for s in self._dialect.specs(None, None)
+            for s in self._dialect.specs(Scene())
         ]
 
     async def call(
         self,
         tool: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         context: ToolContext | None = None,
         *,
         on_output: Callable[[bytes], None] | None = None,
@@ -45,10 +50,29 @@ class ScriptedBash:
         """Give the next reply; a listener hears its text first."""
         return self.call_sync(tool, arguments, context, on_output=on_output)
 
+    async def run(
+        self,
+        script: str,
+        context: ToolContext | None = None,
+        *,
+        background: bool = False,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        """Give the next reply, as what a script that succeeded had to say."""
+        del background
+        tool, arguments = self._dialect.plain(script)
+        reply = self.call_sync(tool, arguments, context, on_output=on_output)
+        said = Transcript(head=reply.text.encode("utf-8", "backslashreplace"))
+        return Ran(
+            call=Run(script=script, limit=Limit(head=len(said.head), tail=0)),
+            result=Result(outcome=Exited(int(reply.is_error)), transcript=said),
+            reply=reply,
+        )
+
     def call_sync(
         self,
         tool: str,
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, object] | str,
         context: ToolContext | None = None,
         *,
         on_output: Callable[[bytes], None] | None = None,
@@ -57,7 +81,7 @@ class ScriptedBash:
         del context
         self.calls.append((tool, arguments))
         if not self._replies:
-            raise AssertionError(f"no reply is left for {tool} {dict(arguments)!r}")
+            raise AssertionError(f"no reply is left for {tool} {arguments!r}")
         reply = self._replies.pop(0)
         if on_output is not None:
             on_output(reply.text.encode())

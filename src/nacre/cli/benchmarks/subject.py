@@ -6,10 +6,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import anyio
+
 from nacre.cli.benchmarks.row import FailedToRunError
 from nacre.config.policy import ScriptChecker
 from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Occasion
+from nacre.engine.journal import JOURNAL, read_journal
 from nacre.model.call import Run
 from nacre.model.outcome import Exited
 from nacre.model.reply import Reply
@@ -20,6 +23,7 @@ __all__ = ("LIMIT", "details_of", "opened_engine", "opened_tool", "temporary_fol
 
 # As the default dialect has it, but without a spill.
 LIMIT = Limit(head=128 * 1024, tail=256 * 1024)
+_LOOK_SECONDS = 0.01
 
 
 def temporary_folder() -> TemporaryDirectory[str]:
@@ -34,6 +38,9 @@ async def opened_tool(sandbox: str = "none", workspace: str | None = None) -> As
         folder = workspace or _folder_in(state)
         async with Bash(state=state, workspace=folder, sandbox=sandbox, on_timeout="kill") as tool:
             details_of(await tool.call("Bash", {"command": "true"}))
+            # The journal's files are open once its first entry is there.
+            while not any(read_journal(Path(state, JOURNAL))):  # noqa: ASYNC110 (a thread writes it)
+                await anyio.sleep(_LOOK_SECONDS)
             yield tool
 
 

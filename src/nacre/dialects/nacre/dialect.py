@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from importlib import resources
 from pathlib import PurePath
 from typing import cast
 
 from nacre.dialects.arguments import Arguments
-from nacre.dialects.base import Posture, ToolSpec
-from nacre.dialects.constraints import constraints
+from nacre.dialects.base import Posture, Scene, ToolSpec
+from nacre.dialects.definitions import definitions
 from nacre.dialects.nacre.replies import BUDGET, refusal, reply_to_list, reply_to_poll, reply_to_run
 from nacre.dialects.nacre.schema import PROPERTIES, schemas
 from nacre.errors import CallError, NacreError
@@ -26,7 +25,7 @@ from nacre.model.call import (
     Silence,
     Stop,
 )
-from nacre.model.confinement import Confinement, Environment, Network
+from nacre.model.confinement import Environment, Network
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Limit
@@ -49,36 +48,33 @@ _FIXED = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROM
 class NacreDialect:
     """The default dialect."""
 
-    posture = Posture(
-        sandbox="auto",
-        confinement="workspace",
-        network=Network.DENY,
-        on_timeout=OnTimeout.BACKGROUND,
-        environment=Environment(fixed=_FIXED),
-        redacts=True,
-    )
-
-    def specs(self, cwd: PurePath | None, confinement: Confinement | None) -> tuple[ToolSpec, ...]:
-        """The four tools."""
-        prompts = resources.files("nacre.dialects") / "prompts" / "nacre"
-        where = f"\n\nScripts start in {cwd}." if cwd else ""
-        if confinement and (limits := constraints(confinement)):
-            where += f"\n\n{limits}"
-        return tuple(
-            ToolSpec(
-                name=name,
-                description=(prompts / f"{name}.md").read_text("utf-8").strip()
-                + (where if name == "Bash" else ""),
-                input_schema=schema,
-            )
-            for name, schema in schemas().items()
+    def posture(self, environ: Mapping[str, str]) -> Posture:
+        """Confined to the workspace, without network, and no variables but those needed."""
+        del environ
+        return Posture(
+            sandbox="auto",
+            confinement="workspace",
+            network=Network.DENY,
+            on_timeout=OnTimeout.BACKGROUND,
+            environment=Environment(fixed=_FIXED),
+            redacts=True,
         )
 
-    def parse(self, tool: str, arguments: Mapping[str, object], on_timeout: OnTimeout) -> Call:
+    def specs(self, scene: Scene) -> tuple[ToolSpec, ...]:
+        """The four tools."""
+        return definitions("nacre", schemas(), scene)
+
+    def plain(self, script: str) -> tuple[str, Mapping[str, object]]:
+        """A script and nothing else."""
+        return "Bash", {"command": script}
+
+    def parse(self, tool: str, arguments: object, on_timeout: OnTimeout) -> Call:
         """Read a tool call."""
         if tool not in PROPERTIES:
             raise CallError(f"there is no tool {tool!r:.60}; the tools are {', '.join(PROPERTIES)}")
-        given = Arguments(tool, arguments, tuple(PROPERTIES[tool]))
+        if not isinstance(arguments, Mapping):
+            raise CallError(f"the arguments of {tool} must be an object, not {arguments!r:.60}")
+        given = Arguments(tool, cast("Mapping[str, object]", arguments), tuple(PROPERTIES[tool]))
         match tool:
             case "Bash":
                 return _run(given, on_timeout)
@@ -111,6 +107,7 @@ def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
         limit=_LIMIT,
         cwd=PurePath(folder) if folder else None,
         timeout=given.seconds("timeout", _TIMEOUT_SECONDS, _MOST_SECONDS),
+        timed=given.has("timeout"),
         on_timeout=on_timeout,
         background=given.flag("background"),
         description=given.text("description", ""),

@@ -30,7 +30,7 @@ from nacre.model.outcome import (
 )
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
-from nacre.model.verdict import Decision, Verdict
+from nacre.model.verdict import Decision
 from nacre.render.output import Shown, shown
 
 __all__ = ("BUDGET", "refusal", "reply_to_list", "reply_to_poll", "reply_to_run")
@@ -75,16 +75,17 @@ def _ending_of_run(run: Run, result: Result) -> list[str]:
         case Running(job_id):
             took = _duration(run.timeout or timedelta(0))
             return [f"[still running after {took}: it is job {job_id} now; {_HOW_TO_GO_ON}]"]
-        case Denied(verdict):
-            return _denial(verdict)
+        case Denied() as denied:
+            return _denial(denied)
         case outcome:
             return [f"[{_ended(outcome)}]"]
 
 
-def _denial(verdict: Verdict) -> list[str]:
+def _denial(denied: Denied) -> list[str]:
     """Why a script did not run, the part it is about, and what to do instead."""
+    verdict = denied.verdict
     instead = [verdict.suggestion] if verdict.suggestion else []
-    if verdict.decision is Decision.ASK:
+    if verdict.decision is Decision.ASK and not denied.answered:
         instead.append(_WHO_APPROVES)
     said = {
         "part": _one_line(verdict.part),
@@ -92,7 +93,7 @@ def _denial(verdict: Verdict) -> list[str]:
         "rule": _one_line(verdict.rule),
     }
     told = [f"[{label}: {text}]" for label, text in said.items() if text]
-    return [f"[{_ended(Denied(verdict))}]", *told]
+    return [f"[{_ended(denied)}]", *told]
 
 
 def _one_line(text: str) -> str:
@@ -104,6 +105,7 @@ def _one_line(text: str) -> str:
 
 
 _NOBODY = "it needs approval, and nobody is here to give it: "
+_REFUSED = "the user was asked, and said no: "
 _WHO_APPROVES = (
     "Only the user can approve it, by running it or by changing the rule; or do it another way."
 )
@@ -199,9 +201,10 @@ def _ended(outcome: Outcome) -> str:
             return f"ended by signal {number} ({_signal_name(number)})"
         case TimedOut(after):
             return f"timed out after {_duration(after)}; it was ended with all it started"
-        case Denied(verdict):
+        case Denied(verdict, answered):
             asks = verdict.decision is Decision.ASK
-            return f"denied: {_NOBODY if asks else ''}{_one_line(verdict.reason)}"
+            why = _REFUSED if answered else _NOBODY if asks else ""
+            return f"denied: {why}{_one_line(verdict.reason)}"
         case Unstarted(reason):
             return f"not started: {reason}"
         case Stopped():

@@ -9,6 +9,7 @@ from nacre.syntax.script import Command, Script
 
 __all__ = (
     "any_environment_tool",
+    "bare_set",
     "dumps_environment",
     "expands_drive",
     "lists_drive",
@@ -71,6 +72,12 @@ def any_environment_tool(command: Command, script: Script) -> Hit | None:
     if "/" in written:
         return dumps_environment(command, script)
     return Hit(command.span, written)
+
+
+def bare_set(command: Command, script: Script) -> Hit | None:
+    """Find `set` without arguments, wherever what it prints goes."""
+    del script
+    return Hit(command.span, "set") if len(command.words) == 1 else None
 
 
 def lists_variables(command: Command, script: Script) -> Hit | None:

@@ -1,9 +1,10 @@
 """The pack `credentials`: secrets that would be shown, copied or sent.
 
 `WAYLAND_CREDENTIALS` is the list of one document: it refuses every `env` and
-`printenv`, and says nothing about what is sent over the network.
+`printenv`, in any case of their letters, and says nothing about what is sent over the network.
 """
 
+from nacre.policy.credentials.any_case import in_any_case
 from nacre.policy.credentials.code_secrets import (
     code_dumps_environment,
     code_reads_secret_file,
@@ -11,6 +12,7 @@ from nacre.policy.credentials.code_secrets import (
 )
 from nacre.policy.credentials.dumps import (
     any_environment_tool,
+    bare_set,
     dumps_environment,
     expands_drive,
     lists_drive,
@@ -20,7 +22,7 @@ from nacre.policy.credentials.dumps import (
 )
 from nacre.policy.credentials.inline_code import CODE_TOOLS
 from nacre.policy.credentials.printing import prints_indirectly, prints_secret
-from nacre.policy.credentials.secret_files import LISTED_FILES, SECRET_FILES
+from nacre.policy.credentials.secret_files import LISTED_FILES, LISTED_IN_CODE, SECRET_FILES
 from nacre.policy.credentials.secret_names import denylisted_name, secret_name
 from nacre.policy.credentials.secret_reads import (
     reads_secret_file,
@@ -224,23 +226,23 @@ CREDENTIALS = (
     _SOCKET,
 )
 
-WAYLAND_CREDENTIALS = (
+_LISTED = (
     Guard(
         name="environment",
         reason=_DUMP,
         suggestion=_NAME_IT,
         find=any_environment_tool,
-        names=frozenset({"env", "ENV", "Env", "printenv", "PRINTENV"}),
-        examples=("env A=b cmd", "printenv PATH", "e''nv"),
+        names=frozenset({"env", "printenv"}),
+        examples=("env A=b cmd", "PrintEnv PATH", "e''nv"),
         counterexamples=("envoy --version", "env=prod make"),
     ),
     Guard(
         name="variables",
         reason=_DUMP,
         suggestion=_NAME_IT,
-        find=lists_variables,
+        find=bare_set,
         names=frozenset({"set"}),
-        examples=("set -o posix; set",),
+        examples=("set -o posix; set", "set | wc -l"),
         counterexamples=("set +x",),
     ),
     _NAMES,
@@ -266,9 +268,9 @@ WAYLAND_CREDENTIALS = (
         name="secret-file-in-code",
         reason=_CODE_FILE.reason,
         suggestion=_ASK_FOR_VALUE,
-        find=code_reads_secret_file(LISTED_FILES),
+        find=code_reads_secret_file(LISTED_IN_CODE),
         names=CODE_TOOLS,
-        examples=("""python3 -c "open('$HOME/.aws/credentials').read()" """,),
+        examples=("""python3 -c "open('$HOME/.gnupg/secring.gpg').read()" """,),
         counterexamples=("python3 -c 'print(1+1)'",),
     ),
     Guard(
@@ -292,8 +294,8 @@ WAYLAND_CREDENTIALS = (
         name="secret-variable",
         reason=_SECRET_VALUE,
         suggestion=_TEST_IT,
-        find=prints_secret(denylisted_name, LISTED_FILES),
-        examples=("echo $AWS_SECRET_ACCESS_KEY", "printf %s $OPENAI_API_KEY"),
+        find=prints_secret(denylisted_name, LISTED_FILES, everywhere=True),
+        examples=("echo $AWS_SECRET_ACCESS_KEY", "printf %s $OPENAI_API_KEY | wc -c"),
         counterexamples=("echo $HOME",),
     ),
     Guard(
@@ -306,3 +308,5 @@ WAYLAND_CREDENTIALS = (
     ),
     _KEYCHAIN,
 )
+
+WAYLAND_CREDENTIALS = tuple(map(in_any_case, _LISTED))

@@ -27,8 +27,13 @@ _NEAR = 200
 _LISTED_NAMES = re.compile(r"\$\{!\w+[*@]\}")
 
 
-def prints_secret(is_secret: NamePredicate, files: SecretFiles) -> Find:
-    """Find the printing of variables with secret names, or of others that were given their value."""
+def prints_secret(
+    is_secret: NamePredicate, files: SecretFiles, *, everywhere: bool = False
+) -> Find:
+    """Find the printing of variables with secret names, or of others that were given their value.
+
+    What nobody sees of it is let be, unless it is looked for `everywhere`.
+    """
     provenance = Provenance(is_secret)
 
     def find(command: Command, script: Script) -> Hit | None:
@@ -39,12 +44,15 @@ def prints_secret(is_secret: NamePredicate, files: SecretFiles) -> Find:
                 continue
             for name, operator in word.expansions:
                 if not operator.startswith("!") and provenance.holds_secret(name, script):
-                    if is_kept(command, files) or is_dropped(command, script):
-                        return None
-                    return None if is_taken(command, script) else Hit(command.span, name)
+                    seen = everywhere or not _unseen(command, script, files)
+                    return Hit(command.span, name) if seen else None
         return None
 
     return find
+
+
+def _unseen(command: Command, script: Script, files: SecretFiles) -> bool:
+    return is_kept(command, files) or is_dropped(command, script) or is_taken(command, script)
 
 
 def prints_indirectly(is_secret: NamePredicate, *, everywhere: bool) -> Find:

@@ -1,12 +1,12 @@
 """Files that hold secrets, by where they are."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nacre.policy.reading.paths import could_be
 from nacre.syntax.word import HOME, QUERY, STAR, UNKNOWN
 
-__all__ = ("LISTED_FILES", "SECRET_FILES", "SecretFiles", "trove")
+__all__ = ("LISTED_FILES", "LISTED_IN_CODE", "SECRET_FILES", "SecretFiles", "trove")
 
 _UNKNOWN = f"{UNKNOWN}{STAR}{QUERY}"
 _LITERALS_TO_MEAN_IT = 2
@@ -136,7 +136,7 @@ LISTED_FILES = SecretFiles(
         (?:^|/)
         (?: {_DOTENV}
           | [^/]+\.env
-          | \.ssh/id_(?![^/]*\.pub$)[^/]+ | \.ssh/identity[^/]*
+          | \.ssh/id_[^/]+ | \.ssh/identity[^/]*
           | \.aws/(?:credentials|config)
           | \.netrc | \.npmrc | \.pypirc
           | \.kube/config | \.gcloud/.+ | \.azure/.+ | \.config/wayland/auth[^/]*
@@ -152,5 +152,14 @@ LISTED_FILES = SecretFiles(
         for sample in SECRET_FILES.samples
         if sample[0] in {".env", ".env.local", ".netrc", ".npmrc", ".pypirc", ".ssh", ".aws"}
         or sample[-1] in {"shadow", "sudoers"}
+    ),
+)
+
+# In code, it lists whole folders.
+LISTED_IN_CODE = replace(
+    LISTED_FILES,
+    files=re.compile(
+        rf"{LISTED_FILES.files.pattern} | (?:^|/)\.(?:aws|ssh|gnupg|config/wayland|wayland)/.",
+        re.VERBOSE,
     ),
 )

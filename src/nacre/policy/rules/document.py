@@ -35,7 +35,7 @@ class Document:
         if mark:
             return f"{self.origin}:{mark.line}:{mark.column}"
         steps = "".join(_steps(path)).removeprefix(".")
-        return f"{self.origin}: {steps}" if steps else self.origin
+        return ": ".join(filter(None, (self.origin, steps))) or "the rules"
 
     def line(self, path: Path) -> str:
         """Where a value stands, for a verdict: `agentrail.yaml:4`."""

@@ -121,6 +121,7 @@ class RuleLists:
             rule=rule.label,
             reason=reason,
             suggestion=rule.suggestion or suggestion,
+            stated=bool(rule.reason) and match.likeness is Likeness.SURELY,
         )
 
     def _uncovered(self, script: Script, rest: Decision) -> Iterator[Ruling]:

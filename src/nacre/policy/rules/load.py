@@ -142,7 +142,14 @@ class _Loader:
                 suggestion=texts["suggestion"] if texts else "",
             )
         except RuleError as error:
-            raise self._error(path, str(error)) from error
+            raise self._error(path, self._misfit(path, error)) from error
+
+    def _misfit(self, path: Path, error: RuleError) -> str:
+        """What is wrong with a rule; where colons are blanks, with its index, as it is said there."""
+        if self._notation is not Notation.COLON:
+            return str(error)
+        at = next(step for step in reversed(path) if isinstance(step, int))
+        return f"Permission rule at index {at} is invalid: {error}"
 
     def _table(self, path: Path, given: Mapping[str, object]) -> RuleTable:
         if "default_action" not in given:

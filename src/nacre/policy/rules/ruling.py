@@ -15,13 +15,17 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """A decision about a part of a script, and what it rests on."""
+    """A decision about a part of a script, and what it rests on.
+
+    `stated` says that the reason is its author's own words.
+    """
 
     decision: Decision
     span: Span
     rule: str
     reason: str
     suggestion: str
+    stated: bool = False
 
 
 class _Decided(Protocol):

@@ -1,6 +1,6 @@
 """An ordered table of rules: the first that matches decides.
 
-A pattern is matched against a whole text: `*` is any characters, `?` is one, all
+A pattern is matched against the bytes of a whole text: `*` is any of them, `?` is one, all
 others stand for themselves. The script as a whole and every part of it must come
 out allowed, so what follows `&&` is not hidden by what comes before.
 """
@@ -43,7 +43,8 @@ class Wildcard:
             return Likeness.SURELY
         return Likeness.PERHAPS if self.loose.could_match(line) else Likeness.NO
 
-    def _matches(self, line: str) -> bool:
+    def _matches(self, text: str) -> bool:
+        line = _octets(text)
         first = self.pieces[0].match(line)
         if len(self.pieces) == 1 or first is None:
             return first is not None and first.end() == len(line)
@@ -57,16 +58,21 @@ class Wildcard:
 
     @property
     def _length_of_last(self) -> int:
-        return len(self.text.rpartition("*")[2])
+        return len(_octets(self.text).rpartition("*")[2])
 
 
 def parse_wildcard(text: str) -> Wildcard:
     """Read a pattern of a table."""
     pieces = tuple(
         re.compile(".".join(map(re.escape, piece.split("?"))), re.DOTALL)
-        for piece in text.split("*")
+        for piece in _octets(text).split("*")
     )
     return Wildcard(text, pieces, Glob(tuple(_SPECIAL.split(text))))
+
+
+def _octets(text: str) -> str:
+    """A text with a character for each of its bytes."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,110 @@
+"""How a tool stands to its scripts: a dialect's posture, and the settings that win over it."""
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacre.config.confinement import Confinements
+from nacre.config.found import Config
+from nacre.dialects.base import Posture
+from nacre.model.confinement import Confinement, Environment
+from nacre.process.environ import environ_of, scrubbed
+from nacre.sandbox.probe import probe_landlock
+
+__all__ = ("Stance",)
+
+_LOG = logging.getLogger("nacre")
+_REDUCED = "scripts cannot be confined to read-only here, and are only checked before they run: %s"
+
+
+class Stance:
+    """What holds for every call of a tool, and what a call's own context makes of it.
+
+    `workspace` is the folder the tool works in; if it was not given, the working
+    directory of each call is that.
+    """
+
+    def __init__(self, config: Config, posture: Posture, workspace: Path, *, given: bool) -> None:
+        self._posture = posture
+        self._workspace = workspace
+        self._given = given
+        self._named = config.text("sandbox")
+        self.sandbox = self._named or posture.sandbox
+        self.refusal = "" if self._named else posture.refusal
+        self.redacts = posture.redacts
+        self.names_folder = posture.names_folder
+        self._environment = Environment(
+            inherit=posture.environment.inherit,
+            passed=config.names("pass_env"),
+            base=posture.environment.base,
+            never=posture.environment.never,
+            fixed=posture.environment.fixed,
+        )
+        self._confinements = Confinements(
+            config,
+            usual=posture.confinement,
+            network=posture.network,
+            confined_network=posture.confined_network,
+            home=_home(),
+            ends_jobs=posture.signals_jobs,
+            protected=() if self.sandbox == "none" and self._named else posture.protected,
+        )
+        self.lacking = probe_landlock()[1] if posture.confining == "landlock" else ""
+        if self.lacking:
+            _LOG.warning(_REDUCED, self.lacking)
+
+    @property
+    def cleared(self) -> bool:
+        """Whether the environment of scripts is built from nothing."""
+        return not self._environment.inherit
+
+    def environ(self) -> dict[str, str]:
+        """The variables of a script."""
+        return environ_of(self._environment, os.environ)
+
+    def secrets(self) -> Mapping[str, str]:
+        """What scripts were not given, and output should not show."""
+        return scrubbed(self._environment, os.environ)
+
+    def folder(self, working_dir: str | os.PathLike[str] | None) -> Path:
+        """Where a call's scripts start."""
+        return self._workspace / working_dir if working_dir is not None else self._workspace
+
+    def holder(self, conversation: str, cwd: Path) -> str:
+        """Whose the jobs of a call are."""
+        if not self._posture.shares_jobs:
+            return conversation
+        return f"workspace {os.path.realpath(self._workspace if self._given else cwd)}"
+
+    def confinement(self, cwd: Path, name: str | None) -> Confinement:
+        """What confines a call: a working directory the host names may be seen, or written.
+
+        Raises:
+            ConfigError: If there is no confinement of that name.
+        """
+        folder = Path(os.path.normpath(cwd))
+        if not self._given:
+            return self._confinements.named(name, folder)
+        outside = None if folder.is_relative_to(self._workspace) else folder
+        return self._confinements.named(name, self._workspace, outside)
+
+    def held(self, cwd: Path, asked: str | None) -> Confinement | None:
+        """What a call is really held to: nothing, where it was said in words that nothing is."""
+        confinement = self.confinement(cwd, asked)
+        unheld = self.sandbox == "none" and self.sandbox_for(confinement, asked) is None
+        return None if unheld else confinement
+
+    def sandbox_for(self, confinement: Confinement, asked: str | None) -> str | None:
+        """What holds a call that is to be confined, where nothing does usually.
+
+        `asked` is the confinement that the call itself names: that holds in any case.
+        """
+        held = confinement.name != "open" or bool(confinement.protected)
+        chosen = bool(self._named) and asked in {None, "open"}
+        return self._posture.confining if self.sandbox == "none" and held and not chosen else None
+
+
+def _home() -> str | None:
+    home = os.path.expanduser("~")
+    return home if os.path.isabs(home) else None
