@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -22,6 +23,7 @@ __all__ = (
 )
 
 GONE_SECONDS = 2.0
+_LOOKS = 1000
 
 
 def tag() -> str:
@@ -31,16 +33,22 @@ def tag() -> str:
 
 def alive(text: str) -> list[int]:
     """The processes whose command line holds a text; zombies have none."""
-    found: list[int] = []
-    for entry in os.listdir("/proc"):
-        if entry.isdecimal():
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    if text.encode() in file.read():
-                        found.append(int(entry))
-            except OSError:
-                continue
-    return found
+    entries = [entry for entry in os.listdir("/proc") if entry.isdecimal()]
+    return [int(entry) for entry in entries if text.encode() in _command_line(entry)]
+
+
+def _command_line(entry: str) -> bytes:
+    """The words of a process; none if it is gone, or never had any.
+
+    One that is just becoming another program has none for a moment, but a program.
+    """
+    with suppress(OSError):
+        for _ in range(_LOOKS):
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                if words := file.read():
+                    return words
+            os.readlink(f"/proc/{entry}/exe")  # fails for zombies, the kernel's and others' own
+    return b""
 
 
 async def gone(text: str, within: float = GONE_SECONDS) -> None:
