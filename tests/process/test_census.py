@@ -1,8 +1,10 @@
 """Too many processes or threads end a call, also where the kernel sets no limit."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +28,7 @@ from nacre.testing import AllowEverything
 from process.runs import launch, linked, run
 from processes import alive, kill_all, tag
 
-# Far more than the limit: what else ends on this machine meanwhile is counted too.
+# Far more than the limit: a few others may end on this machine unnoticed.
 MOST, MANY = 40, 300
 
 
@@ -73,6 +75,35 @@ def test_too_many_processes_end_the_call_with_all_of_them(link: Link) -> None:
         assert alive(f"sleep\0{mark}") == []
     finally:
         kill_all(f"sleep\0{mark}")
+
+
+def test_a_crowd_is_seen_although_many_others_have_ended_meanwhile(
+    link: Link, tmp_path: Path
+) -> None:
+    """Four times as many as the crowd itself: the machine has fewer tasks than before."""
+    mark, others = tag(), 4 * MANY
+    code = (
+        "import threading as t; e = t.Event();"
+        f" [t.Thread(target=e.wait).start() for _ in range({others})];"
+        " print(flush=True); input(); import os; os._exit(0)"
+    )
+    script = f"echo > {tmp_path}/begun; until [ -e {tmp_path}/go ]; do sleep 0.02; done;"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as crowd:
+        assert crowd.stdout is not None
+        crowd.stdout.readline()
+        with ThreadPoolExecutor(1) as thread:
+            held = Hold(most_tasks=MOST)
+            said = thread.submit(run, link, launch(script + processes(MANY, mark), held))
+            while not (tmp_path / "begun").exists():
+                assert not said.done()
+            crowd.communicate(b"\n")
+            (tmp_path / "go").touch()
+            try:
+                assert Crowded() in said.result(60).events
+            finally:
+                kill_all(f"sleep\0{mark}")
 
 
 def test_threads_count_as_well(link: Link) -> None:

@@ -2,7 +2,8 @@
 
 Part of the warden. RLIMIT_NPROC does not hold root. So as long as a call of root's has a
 limit, the number of all tasks is read every so often, which is one line; only when that has
-grown by as much as the limit are those of the call counted.
+grown by as much as the limit, or fallen so far that a crowd could hide behind it, are those
+of the call counted.
 """
 
 from __future__ import annotations
@@ -49,16 +50,33 @@ class Census:
         if not self._watched or now < self._due:
             return []
         tasks = _all_tasks()
-        crowd = [
-            call
-            for call, most, before in self._watched.values()
-            if tasks - before > most and sum(map(_tasks, marked([call.mark]))) > most
-        ]
+        crowd = [call for call in self._suspects(tasks) if _own_tasks(call) > self._most(call)]
         self._due = time.monotonic() + _SECONDS
         for call in crowd:
             call.tell(crowded=True)
         _hurry(crowded=bool(crowd))
         return crowd
+
+    def _suspects(self, tasks: int) -> list[Held]:
+        """The calls that could have too many, as far as the number of all tasks tells.
+
+        When many others have ended, that number says nothing any more: it is compared
+        from then on with what it would be without the call.
+        """
+        found: list[Held] = []
+        for mark, (call, most, before) in self._watched.items():
+            without = tasks - _own_tasks(call) if before - tasks > most // 2 else before
+            self._watched[mark] = (call, most, without)
+            if tasks - without > most:
+                found.append(call)
+        return found
+
+    def _most(self, call: Held) -> int:
+        return self._watched[call.mark][1]
+
+
+def _own_tasks(call: Held) -> int:
+    return sum(map(_tasks, marked([call.mark])))
 
 
 def _hurry(*, crowded: bool) -> None:
