@@ -3,12 +3,13 @@
 import logging
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from nacre.config.confinement import Confinements
 from nacre.config.found import Config
 from nacre.dialects.base import Posture
-from nacre.model.confinement import Confinement, Environment
+from nacre.model.confinement import Confinement
 from nacre.process.environ import environ_of, scrubbed
 from nacre.sandbox.probe import probe_landlock
 
@@ -34,13 +35,7 @@ class Stance:
         self.refusal = "" if self._named else posture.refusal
         self.redacts = posture.redacts
         self.names_folder = posture.names_folder
-        self._environment = Environment(
-            inherit=posture.environment.inherit,
-            passed=config.names("pass_env"),
-            base=posture.environment.base,
-            never=posture.environment.never,
-            fixed=posture.environment.fixed,
-        )
+        self._environment = replace(posture.environment, passed=config.names("pass_env"))
         self._confinements = Confinements(
             config,
             usual=posture.confinement,

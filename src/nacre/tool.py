@@ -198,6 +198,9 @@ class Bash:
         except NacreError as error:
             self._journal.write(entry_of(asked, call, str(error)))
             return self._dialect.refuse(tool, error)
+        except BaseException as error:
+            self._journal.write(entry_of(asked, call, f"given up: {type(error).__name__}"))
+            raise
         self._journal.write(entry_of(asked, call, result))
         return self._dialect.render(call, result)
 

@@ -165,3 +165,17 @@ async def test_writing_waits_for_nobody(state: Path) -> None:
     db.close()
     journal.close()
     assert [each["n"] for each in entries(state)] == list(range(50))
+
+
+async def test_a_call_that_was_given_up_is_in_it_too(workspace: Path, state: Path) -> None:
+    async with (
+        Bash(workspace=workspace, state=state, sandbox="none", confinement="open") as tool,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(tool.call, "Bash", {"command": "touch begun; sleep 60"})
+        while not (workspace / "begun").exists():
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    (given_up,) = entries(state)
+    assert given_up["script"] == "touch begun; sleep 60"
+    assert str(given_up["error"]).startswith("given up: Cancelled")

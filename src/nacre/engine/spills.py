@@ -1,10 +1,9 @@
 """Where spill files live, and until when.
 
-A caller may name a folder of its own for them: then only the files in it are ours.
-
 A host's spills are in a folder of its own, which it locks and removes when it
 closes. The folder of a host that was killed has no lock any more, and is removed
-by the next host that spills.
+by the next host that spills. A caller may name another folder for them: then only
+the files in it are ours.
 """
 
 import fcntl
@@ -69,7 +68,7 @@ class Spills:
         except OSError as error:
             raise StateError(f"{self._given}: {error.strerror}") from error
         if not os.access(self._given, os.W_OK | os.X_OK):
-            raise StateError("it cannot be written")
+            raise StateError(f"{self._given}: it cannot be written")
 
     def _prepare(self) -> Path:
         """Where the next file goes; its folder is there from then on."""

@@ -54,6 +54,8 @@ class Courier:
 
     def admit(self, groups: list[list[int]]) -> None:
         """Send signals to these groups too, each known by its leader and when that began."""
+        if groups:
+            self._groups = {each: when for each, when in self._groups.items() if born(each) == when}
         for group, began in groups:
             self._groups[group] = began
 
@@ -67,6 +69,7 @@ class Courier:
             except FileNotFoundError:
                 continue  # whoever asked is gone
             except OSError:
+                os.close(self._listener)  # then the kernel answers at once, and nobody waits
                 return
 
     def _answer(self, notice: bytearray) -> bytes:
