@@ -25,12 +25,12 @@ def _sentences(found: Evidence) -> list[str]:
     [
         (
             "bubblewrap",
-            "touch ~/work/x",
-            "touch: cannot touch '/home/dev/work/x': Read-only file system\n",
+            "touch ~/project/x",
+            "touch: cannot touch '/home/dev/project/x': Read-only file system\n",
             (
-                "the sandbox stopped a write to /home/dev/work/x: only /srv/project and the private /tmp"
+                "the sandbox stopped a write to /home/dev/project/x: only /srv/project and the private /tmp"
                 " are writable; write inside /srv/project, or ask the user to run with"
-                " --write /home/dev/work"
+                " --write /home/dev/project"
             ),
         ),
         (
