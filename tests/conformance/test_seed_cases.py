@@ -18,10 +18,12 @@ from nacre import Bash, Reply, ToolContext
 from nacre.config.policy import policy_for
 from nacre.config.rules import layer_of_rules, layer_of_text
 from nacre.dialects.select import select
+from nacre.dialects.wayland.network import looks_networked
 from nacre.errors import CallError, RuleError
 from nacre.model.call import OnTimeout, Run
 from nacre.model.confinement import Network
 from nacre.model.verdict import Verdict
+from nacre.policy.credentials.listed_patterns import unquoted
 from nacre.process.environ import environ_of
 from nacre.syntax.display import display
 from nacre.syntax.read import read
@@ -453,10 +455,22 @@ def table(default: str, rows: list[tuple[str, str, str]]) -> object:
     return layer_of_rules({"default_action": default, "rule": written}, "yoi")
 
 
+UNQUOTED, NETWORKED = of("wayland", "deobfuscate"), of("wayland", "looks_network_dependent")
+
+
+@pytest.mark.parametrize("case", UNQUOTED)
+def test_quoting_is_undone_as_in_its_origin(case: Case) -> None:
+    assert unquoted(str(given(case)["deobfuscate"])) == wanted(case)["result"]
+
+
+@pytest.mark.parametrize("case", NETWORKED)
+def test_a_command_looks_networked_as_in_its_origin(case: Case) -> None:
+    found = looks_networked(str(given(case)["looks_network_dependent"]))
+    assert found is wanted(case)["result"]
+
+
 # Told in so many words elsewhere in the tests of a dialect, because the case is a sentence.
 RESTATED = [
-    *of("wayland", "deobfuscate"),
-    *of("wayland", "looks_network_dependent"),
     *of("wayland", "policy"),
     *of("wayland", "backend", kinds=("background",)),
     *of("wayland", kinds=("truncation",)),
@@ -466,5 +480,5 @@ RESTATED = [
 ]
 TRIED = [
     *VERDICTS, *DISPLAYS, *TIMEOUTS, *CALLS, *COMPANIONS, *SEQUENCES, *OUTPUTS, *VARIABLES,
-    *POSTURES, *RULES, *GRAMMAR, *TABLES, *RESTATED,
+    *POSTURES, *RULES, *GRAMMAR, *TABLES, *UNQUOTED, *NETWORKED, *RESTATED,
 ]  # fmt: skip
