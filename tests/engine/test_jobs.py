@@ -1,4 +1,5 @@
 import os
+import select
 import signal
 import socket
 import stat
@@ -389,10 +390,8 @@ async def test_when_host_and_warden_are_killed_together_the_job_is_lost_and_the_
     host = start_host(_HOST.format(jobs="owned", sandbox="none", script=f"sleep {mark}"), state)
     assert host.stdout is not None
     host.stdout.readline()
-    wardens = Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split()
     host.send_signal(signal.SIGSTOP)
-    for warden in wardens:
-        os.kill(int(warden), signal.SIGKILL)
+    _kill_wardens(host.pid)
     finish(host)
     try:
         (job,) = await _all(state)
@@ -410,8 +409,7 @@ async def test_a_lost_job_can_still_be_ended(state: Path) -> None:
     host = start_host(_HOST.format(jobs="detached", sandbox="none", script=f"sleep {mark}"), state)
     assert host.stdout is not None
     job_id = host.stdout.readline().decode().strip()
-    for warden in Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split():
-        os.kill(int(warden), signal.SIGKILL)
+    _kill_wardens(host.pid)
     finish(host)
     assert alive(mark)
     jobs = open_jobs(Settings(state=state))
@@ -521,6 +519,15 @@ async def test_a_hundred_jobs_are_started_from_two_tools_at_once(
             for number in range(100):
                 tasks.start_soon(begin, one if number % 2 else two, number)
         assert len(ids) == 100
+
+
+def _kill_wardens(host: int) -> None:
+    """Kill them, and wait for their ends: until then they hold the records of their jobs."""
+    for warden in map(int, Path(f"/proc/{host}/task/{host}/children").read_text().split()):
+        end = os.pidfd_open(warden)
+        os.kill(warden, signal.SIGKILL)
+        assert select.select([end], [], [], 20)[0]
+        os.close(end)
 
 
 async def _all(state: Path) -> tuple[Job, ...]:
