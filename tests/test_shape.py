@@ -36,12 +36,15 @@ def test_nothing_is_called_utils_helpers_or_manager() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert nacre.__all__ == (
+        "Answer",
         "Bash",
         "CallError",
         "CancelToken",
         "ConfigError",
+        "Consent",
         "JobNotFoundError",
         "NacreError",
+        "Question",
         "Reply",
         "RuleError",
         "SandboxError",

@@ -16,18 +16,24 @@ if TYPE_CHECKING:
     from nacre.errors import SandboxError as SandboxError
     from nacre.errors import StateError as StateError
     from nacre.errors import WardenError as WardenError
+    from nacre.model.approval import Answer as Answer
+    from nacre.model.approval import Consent as Consent
+    from nacre.model.approval import Question as Question
     from nacre.model.reply import Reply as Reply
     from nacre.process.cancel import CancelToken as CancelToken
     from nacre.tool import Bash as Bash
     from nacre.tool import ToolContext as ToolContext
 
 __all__ = (
+    "Answer",
     "Bash",
     "CallError",
     "CancelToken",
     "ConfigError",
+    "Consent",
     "JobNotFoundError",
     "NacreError",
+    "Question",
     "Reply",
     "RuleError",
     "SandboxError",
@@ -37,8 +43,11 @@ __all__ = (
 )
 
 _HOMES = {
+    "Answer": "nacre.model.approval",
     "Bash": "nacre.tool",
     "CancelToken": "nacre.process.cancel",
+    "Consent": "nacre.model.approval",
+    "Question": "nacre.model.approval",
     "Reply": "nacre.model.reply",
     "ToolContext": "nacre.tool",
 }

@@ -90,6 +90,18 @@ class Stance:
         unheld = self.sandbox == "none" and self.sandbox_for(confinement, asked) is None
         return None if unheld else confinement
 
+    def in_words(self, confinement: Confinement, asked: str | None) -> str:
+        """What a call is held to, so that no two that differ read the same."""
+        folders = (str(path) for path in confinement.writable or ())
+        return ", ".join(
+            (
+                confinement.name,
+                f"network {confinement.network.value}",
+                f"sandbox {self.sandbox_for(confinement, asked) or self.sandbox}",
+                *(f"writes {folder}" for folder in folders),
+            )
+        )
+
     def sandbox_for(self, confinement: Confinement, asked: str | None) -> str | None:
         """What holds a call that is to be confined, where nothing does usually.
 

@@ -16,6 +16,7 @@ from nacre.model.outcome import Denied, Exited, Outcome, Unstarted
 from nacre.model.transcript import Limit
 from nacre.model.verdict import Decision, Verdict
 from nacre.syntax.script import Surroundings
+from nacre.testing import AllowEverything
 from processes import descriptors, threads
 
 pytestmark = pytest.mark.anyio
@@ -91,7 +92,7 @@ async def test_the_checker_is_told_where_the_script_would_start(
 ) -> None:
     asked: list[tuple[str, Surroundings]] = []
 
-    class Listener:
+    class Listener(AllowEverything):
         def check(self, text: str, surroundings: Surroundings) -> Verdict:
             asked.append((text, surroundings))
             return Verdict(decision=Decision.DENY, reason="no")

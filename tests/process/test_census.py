@@ -11,8 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from nacre.engine.approvals import Approvals
 from nacre.engine.assemble import Settings, open_jobs
 from nacre.engine.engine import Engine, Occasion
+from nacre.engine.grants import GRANTS, Grants
 from nacre.engine.holding import Holding
 from nacre.engine.spills import Spills
 from nacre.model.call import Run
@@ -123,7 +125,8 @@ def test_the_processes_of_another_call_are_not_its_fault(state: Path, workspace:
     with linked() as link:
         engine = Engine(
             link=link,
-            checker=AllowEverything(),
+            checker=(checker := AllowEverything()),
+            approvals=Approvals(checker, Grants(state / GRANTS)),
             holding=Holding(lambda _: OnlyCounted(), "only-counted", link),
             spills=Spills(state / "spills", None),
             jobs=open_jobs(Settings(state=state)),

@@ -17,8 +17,10 @@ from typing import cast
 import anyio
 import pytest
 
+from nacre.engine.approvals import Approvals
 from nacre.engine.assemble import Settings, open_jobs
 from nacre.engine.engine import Engine, Occasion
+from nacre.engine.grants import GRANTS, Grants
 from nacre.engine.holding import Holding
 from nacre.engine.spills import Spills
 from nacre.model.call import Run
@@ -297,7 +299,8 @@ async def _run_with(
     surroundings = Surroundings(state, workspace, keep=False)
     engine = Engine(
         link=link,
-        checker=AllowEverything(),
+        checker=(checker := AllowEverything()),
+        approvals=Approvals(checker, Grants(state / GRANTS)),
         holding=Holding(lambda _: Landlocked(Host(landlock=abi), surroundings), "landlock", link),
         spills=Spills(state / "spills", None),
         jobs=open_jobs(Settings(state=state)),

@@ -7,7 +7,7 @@ import click
 
 from nacre.cli.script import given_script, script_argument
 from nacre.cli.terminal import write_out
-from nacre.cli.underline import visible
+from nacre.render.underline import visible
 
 __all__ = ("command",)
 

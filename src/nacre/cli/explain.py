@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from nacre.cli.terminal import coloured
-from nacre.cli.underline import one_line
+from nacre.render.underline import one_line
 from nacre.syntax.script import Command, Redirection, Script
 from nacre.syntax.word import CWD, Word, shown
 

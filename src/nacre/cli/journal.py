@@ -9,7 +9,7 @@ from typing import cast
 import click
 
 from nacre.cli.terminal import reader_left
-from nacre.cli.underline import one_line
+from nacre.render.underline import one_line
 from nacre.config.state import state_folder
 from nacre.engine.journal import JOURNAL, JournalEntry, read_journal, verify_journal
 from nacre.process.watch import FileWatch

@@ -24,6 +24,7 @@ _COMMANDS = {
     "config": "nacre.cli.config",
     "display": "nacre.cli.display",
     "doctor": "nacre.cli.doctor",
+    "grants": "nacre.cli.grants",
     "jobs": "nacre.cli.jobs",
     "journal": "nacre.cli.journal",
     "kill": "nacre.cli.kill",

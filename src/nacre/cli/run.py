@@ -3,6 +3,7 @@
 import json
 import math
 import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -11,8 +12,9 @@ import anyio
 import click
 
 from nacre.cli.context import Context, context_options, opened_tool, rules_option, tool_context
+from nacre.cli.prompt import Prompt, somebody_is_there
 from nacre.cli.terminal import complain, leave_stdout, spinning, write_out
-from nacre.cli.underline import visible
+from nacre.render.underline import visible
 from nacre.config.layers import gather
 from nacre.dialects.nacre.replies import reply_to_run
 from nacre.model.outcome import Denied, Exited, Running, Signaled, Stopped, TimedOut
@@ -61,7 +63,8 @@ def command(  # noqa: PLR0913
     """Run SCRIPT with bash and print what it says, as it says it.
 
     Several words are one command and its arguments; one word is a whole script.
-    Standard output and error come in their real order, on standard output.
+    Standard output and error come in their real order, on standard output. A script
+    that rules leave to a person is asked about, if this is a terminal.
     """
     text = script[0] if len(script) == 1 else shlex.join(script)
     tool = opened_tool(
@@ -96,6 +99,8 @@ async def _run(
 ) -> Ran:
     failures: list[OSError] = []
     async with spinning("running") as spinner:
+        if somebody_is_there():
+            context = replace(context, approver=Prompt(spinner.resting))
 
         def show(data: bytes) -> None:
             spinner.hide()

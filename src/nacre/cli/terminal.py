@@ -3,8 +3,8 @@
 import os
 import select
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TextIO
 
 import anyio
@@ -84,6 +84,18 @@ class Spinner:
         self._label = label
         self._began = self._spoke = anyio.current_time()
         self._shown = False
+        self._resting = False
+
+    @contextmanager
+    def resting(self) -> Generator[None]:
+        """Keep off the terminal during a block: somebody is typing there."""
+        self.hide()
+        self._resting = True
+        try:
+            yield
+        finally:
+            self._resting = False
+            self._began = self._spoke = anyio.current_time()
 
     def hide(self) -> None:
         """Make way for output."""
@@ -99,7 +111,7 @@ class Spinner:
         while True:
             await anyio.sleep(_FRAME_SECONDS)
             now = anyio.current_time()
-            if now - self._spoke >= _PATIENCE_SECONDS:
+            if not self._resting and now - self._spoke >= _PATIENCE_SECONDS:
                 frame += 1
                 sign = coloured(_FRAMES[frame % len(_FRAMES)], "grey", sys.stderr)
                 text = f"{sign} {self._label} {now - self._began:.0f} s"

@@ -4,9 +4,10 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from typing import TextIO
 
 from nacre.cli.terminal import coloured
-from nacre.cli.underline import one_line, underlined, visible
+from nacre.render.underline import one_line, underlined, visible
 from nacre.model.verdict import Decision, Verdict
 
 __all__ = ("fields", "told")
@@ -29,15 +30,19 @@ def fields(verdict: Verdict) -> dict[str, object]:
     }
 
 
-def told(verdict: Verdict, script: str) -> Iterator[str]:
-    """Lines that say what was decided, about which part, and what to do instead."""
-    decision = coloured(verdict.decision.name.lower(), _COLOURS[verdict.decision], sys.stdout)
+def told(verdict: Verdict, script: str, stream: TextIO | None = None) -> Iterator[str]:
+    """Lines that say what was decided, about which part, and what to do instead.
+
+    They are for standard output, unless another stream is given.
+    """
+    out, colour = stream or sys.stdout, _COLOURS[verdict.decision]
+    decision = coloured(verdict.decision.name.lower(), colour, out)
     yield f"{decision}: {visible(verdict.reason)}" if verdict.reason else decision
     if verdict.span is not None:
         start, end = (_characters(script, offset) for offset in verdict.span)
-        for line in underlined(script, start, end, _width()):
+        for line in underlined(script, start, end, _width(out)):
             mark = line.lstrip(" |").startswith("^")
-            yield coloured(line, _COLOURS[verdict.decision], sys.stdout) if mark else line
+            yield coloured(line, colour, out) if mark else line
     elif verdict.part:
         yield f"part: {one_line(verdict.part, _PART_CHARACTERS)}"
     if verdict.rule:
@@ -54,8 +59,8 @@ def _characters(script: str, offset: int) -> int:
     return len(_SURROGATE.sub("\ufffd", script).encode()[:offset].decode("utf-8", "ignore"))
 
 
-def _width() -> int:
+def _width(stream: TextIO) -> int:
     least, usual, most = _WIDTHS
-    if not sys.stdout.isatty():
+    if not stream.isatty():
         return usual
     return max(least, min(shutil.get_terminal_size().columns, most))

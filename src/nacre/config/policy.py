@@ -12,7 +12,7 @@ from nacre.model.verdict import Decision, Verdict
 if TYPE_CHECKING:
     from nacre.policy.policy import Policy
     from nacre.policy.rules.layer import Layer
-    from nacre.syntax.script import Surroundings
+    from nacre.syntax.script import Script, Surroundings
 
 __all__ = ("ScriptChecker", "policy_for")
 
@@ -58,14 +58,31 @@ class ScriptChecker:
             self._verdicts[text, surroundings] = known
         return known
 
-    def _judge(self, text: str, surroundings: "Surroundings") -> Verdict:
-        from nacre.syntax.read import read
+    def offer(self, text: str, surroundings: "Surroundings") -> tuple[str, ...]:
+        """The rules that a yes for always would come to; none if it cannot be said."""
+        return self._known_policy().offer(self._read(text, surroundings))
 
+    def grants(
+        self, text: str, surroundings: "Surroundings", rules: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Those of the granted rules that answer all that is asked about a script, or none."""
+        return self._known_policy().grants(self._read(text, surroundings), rules)
+
+    def _known_policy(self) -> "Policy":
         if self._policy is None:
             self._policy = policy_for(self._dialect, self._layers)
-        script = read(text, surroundings)
+        return self._policy
+
+    def _read(self, text: str, surroundings: "Surroundings") -> "Script":
+        from nacre.syntax.read import read
+
+        return read(text, surroundings)
+
+    def _judge(self, text: str, surroundings: "Surroundings") -> Verdict:
+        policy = self._known_policy()
+        script = self._read(text, surroundings)
         try:
-            return self._policy.check(script)
+            return policy.check(script)
         except Exception as failure:  # noqa: BLE001 (a fault in a guard must not let it through)
             reason = f"The script could not be judged: {failure!r}."
             return Verdict(decision=Decision.DENY, rule="fault", reason=reason, part=text)

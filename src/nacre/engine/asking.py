@@ -4,20 +4,20 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from nacre.model.approval import Question
+from nacre.model.approval import Answer, Question
 from nacre.process.cancel import CancelToken
 
 __all__ = ("ask",)
 
 
 async def ask(
-    approve: Callable[[Question], Awaitable[bool]], question: Question, cancel: CancelToken | None
-) -> bool | None:
+    approve: Callable[[Question], Awaitable[Answer]], question: Question, cancel: CancelToken | None
+) -> Answer | None:
     """Have a question answered; None if the call was cancelled first.
 
     What the one who is asked raises, is raised.
     """
-    answer: bool | None = None
+    answer: Answer | None = None
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
 

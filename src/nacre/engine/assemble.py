@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from nacre.engine.engine import Checker, Engine
+from nacre.engine.approvals import Approvals, Checker
+from nacre.engine.engine import Engine
+from nacre.engine.grants import GRANTS, Grants
 from nacre.engine.holding import Holding
 from nacre.engine.jobs import Jobs
 from nacre.engine.ledger import Ledger, Retention
@@ -56,6 +58,7 @@ def assemble(settings: Settings, checker: Checker) -> Engine:
     return Engine(
         link=link,
         checker=checker,
+        approvals=Approvals(checker, Grants(settings.state / GRANTS)),
         holding=Holding(partial(_sandbox, settings), settings.sandbox, link),
         spills=Spills(
             settings.state / "spills",

@@ -2,30 +2,31 @@
 
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
-from nacre.engine.asking import ask
-from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
+from nacre.engine.approvals import Approvals, Approve, Checker, Judged, Petition
+from nacre.engine.ending import end_run, wait_outcome, wait_started
 from nacre.engine.explain import crowded, explain
 from nacre.engine.follow import Follower
 from nacre.engine.holding import Holding, reports
 from nacre.engine.jobs import Jobs
+from nacre.engine.launching import UnstartableError, launch_of, unpassable
 from nacre.engine.spills import Spills
 from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
 from nacre.model.confinement import Confinement, Network
-from nacre.model.launch import Launch
+from nacre.model.job import JobOutput
 from nacre.model.outcome import (
     Denied,
     Lost,
@@ -40,7 +41,6 @@ from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
 from nacre.model.violation import Violation
-from nacre.process.bash import bash_launch, find_bash
 from nacre.process.cancel import CancelToken
 from nacre.process.link import Link
 from nacre.process.spawn import spawn
@@ -49,9 +49,7 @@ from nacre.sandbox.base import Held
 if TYPE_CHECKING:
     from nacre.syntax.script import Surroundings
 
-__all__ = ("Approve", "Checker", "Engine", "Occasion")
-
-Approve = Callable[[Question], Awaitable[bool]]
+__all__ = ("Engine", "Occasion")
 
 _FLOOD_THREADS = 2
 # A script of more characters may take some time to check, and so does the first one, for which
@@ -62,31 +60,26 @@ _LONG_SCRIPT = 20_000
 UNCONFINED = Confinement(name="open", writable=None, network=Network.INHERIT, own_signals=False)
 
 
-class Checker(Protocol):
-    """Says of a script whether it may run, and does nothing else: no clock, no exception."""
-
-    def check(self, text: str, surroundings: "Surroundings") -> Verdict:
-        """Read a script and decide about it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
     """What one call brings along: who asks, from where, since when, how to end it early.
 
+    `conversation` is whose the jobs are, `asker` who is asking, where that is another.
     `listener` is called with each piece of output as it comes, in the caller's
     own task. `cleared` says that the environment was built from nothing; `sandbox`
-    names another one than the engine's. `approve` asks somebody about a script that
-    the policy leaves to a person; None if nobody is there. `refusal` is why no script may
-    run, however it is judged.
+    names another one than the engine's, `held` says in words what holds a script.
+    `approve` asks somebody about a script that the policy leaves to a person; None if nobody is
+    there. `refusal` is why no script may run, however it is judged.
     """
 
     cwd: PurePath
     conversation: str
+    asker: str = ""
     environ: Mapping[str, str]
     confinement: Confinement = UNCONFINED
     cleared: bool = False
     sandbox: str | None = None
+    held: str = ""
     began: float = 0.0
     cancel: CancelToken | None = None
     listener: Callable[[bytes], None] | None = None
@@ -98,10 +91,18 @@ class Engine:
     """Takes calls through the pipeline. Holds no conversation: that is the occasion's."""
 
     def __init__(
-        self, *, link: Link, checker: Checker, holding: Holding, spills: Spills, jobs: Jobs
+        self,
+        *,
+        link: Link,
+        checker: Checker,
+        approvals: Approvals,
+        holding: Holding,
+        spills: Spills,
+        jobs: Jobs,
     ) -> None:
         self._link = link
         self._checker = checker
+        self._approvals = approvals
         self._holding = holding
         self._spills = spills
         self._jobs = jobs
@@ -116,7 +117,7 @@ class Engine:
         Raises:
             StateError: If the folder that the caller named for output cannot be used.
         """
-        occasion = replace(occasion, cwd=occasion.cwd / run.cwd if run.cwd else occasion.cwd)
+        occasion = _moved(run, occasion)
         result = await self._run(run, occasion)
         return replace(
             result,
@@ -126,14 +127,19 @@ class Engine:
         )
 
     async def _run(self, run: Run, occasion: Occasion) -> Result:
-        if unpassable := _unpassable(run.script):
-            return Result(outcome=unpassable)
+        if why_not := unpassable(run.script):
+            return Result(outcome=why_not)
         judged = await self._check(run, occasion)
         if judged.refused is None:
             result = await self._run_allowed(run, occasion)
         else:
             result = Result(outcome=judged.refused)
-        return replace(result, verdict=judged.verdict, approved=judged.approved)
+        return replace(
+            result,
+            verdict=judged.verdict,
+            answer=judged.answer,
+            notices=(*judged.notices, *result.notices),
+        )
 
     async def _run_allowed(self, run: Run, occasion: Occasion) -> Result:
         if occasion.cancel is not None and occasion.cancel.cancelled:
@@ -145,14 +151,14 @@ class Engine:
         try:
             if run.background:
                 await self._jobs.prepare()
-            launch = _launch(run, occasion.cwd, occasion.environ)
+            launch = launch_of(run, occasion.cwd, occasion.environ)
             if occasion.confinement.ends_jobs and "kill" in run.script:
                 jobs = await self._jobs.groups(occasion.conversation)
                 launch = replace(launch, jobs=jobs)
             held = await self._holding.hold(
                 launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
             )
-        except (_UnstartableError, SandboxError, StateError) as error:
+        except (UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
         try:
             result = await self._run_held(held, run, occasion)
@@ -192,29 +198,27 @@ class Engine:
             told = reports(held.guarded.end())
         return replace(result, notices=(*result.notices, *told)) if told else result
 
-    async def _check(self, run: Run, occasion: Occasion) -> "_Judged":
+    async def question(self, run: Run, occasion: Occasion) -> Question | None:
+        """What a person would be asked about a script, if it were to run now; nothing runs."""
+        occasion = _moved(run, occasion)
+        if unpassable(run.script):
+            return None
+        verdict = await self._verdict(run.script, occasion)
+        if verdict.decision is not Decision.ASK:
+            return None
+        return await self._approvals.question(_petition(run, verdict, occasion))
+
+    async def _check(self, run: Run, occasion: Occasion) -> Judged:
         """Have a script read and judged, by a person if it comes to that."""
         verdict = await self._verdict(run.script, occasion)
         if verdict.decision is Decision.ALLOW:
-            return _Judged(verdict)
-        if verdict.decision is Decision.DENY or occasion.approve is None:
-            return _Judged(verdict, Denied(verdict))
-        question = Question(
-            script=run.script,
-            verdict=verdict,
-            description=run.description,
-            cwd=occasion.cwd,
-            conversation=occasion.conversation,
-        )
-        answer = await ask(occasion.approve, question, occasion.cancel)
-        if answer is None:
-            return _Judged(verdict, Stopped())
-        return _Judged(verdict, None if answer else Denied(verdict, answered=True), answer)
+            return Judged(verdict)
+        if verdict.decision is Decision.DENY:
+            return Judged(verdict, Denied(verdict))
+        return await self._approvals.judge(_petition(run, verdict, occasion))
 
     async def _verdict(self, script: str, occasion: Occasion) -> Verdict:
-        from nacre.syntax.script import Surroundings
-
-        surroundings = Surroundings(cwd=str(occasion.cwd), home=occasion.environ.get("HOME"))
+        surroundings = _surroundings(occasion)
         if len(script) > _LONG_SCRIPT or not self._has_checked:
             verdict = await anyio.to_thread.run_sync(self._checker.check, script, surroundings)
         else:
@@ -303,6 +307,16 @@ class Engine:
             await self._jobs.forget(stop.job_id, occasion.conversation)
         return replace(result, seconds=anyio.current_time() - began)
 
+    async def output(
+        self, job_id: str, occasion: Occasion, *, stream: int, start: int, most: int
+    ) -> JobOutput:
+        """A range of what a job said.
+
+        Raises:
+            JobNotFoundError: If this conversation has no such job, or it no such stream.
+        """
+        return await self._jobs.range(job_id, occasion.conversation, stream, start, most)
+
     async def jobs(self, occasion: Occasion) -> JobList:
         """List the jobs of a conversation."""
         found = await self._jobs.jobs(occasion.conversation)
@@ -319,39 +333,37 @@ class Engine:
                 steps.callback(self._link.release)
                 steps.callback(self._holding.close)
                 steps.callback(self._spills.close)
+                steps.callback(self._approvals.close)
                 steps.callback(self._jobs.close)
 
 
-class _Judged(NamedTuple):
-    """What was decided about a script, and what keeps it from running, if anything does."""
-
-    verdict: Verdict
-    refused: Denied | Stopped | None = None
-    approved: bool | None = None
+def _moved(run: Run, occasion: Occasion) -> Occasion:
+    """The occasion in the folder that the call names."""
+    return replace(occasion, cwd=occasion.cwd / run.cwd) if run.cwd else occasion
 
 
-class _UnstartableError(Exception):
-    """A reason not even to try, found before anything was started."""
+def _surroundings(occasion: Occasion) -> "Surroundings":
+    from nacre.syntax.script import Surroundings
+
+    return Surroundings(cwd=str(occasion.cwd), home=occasion.environ.get("HOME"))
 
 
-def _launch(run: Run, cwd: PurePath, environ: Mapping[str, str]) -> Launch:
-    if reason := unusable_folder(cwd):
-        raise _UnstartableError(reason)
-    bash = find_bash()
-    if bash is None:
-        raise _UnstartableError("there is no bash on this machine; install it")
-    return bash_launch(bash, run.script if run.program is None else run.program, cwd, environ)
-
-
-def _unpassable(script: str) -> Unstarted | None:
-    """Why bash could not be given a script, whatever the policy makes of it."""
-    if "\0" in script:
-        return Unstarted("the script holds a NUL character, which bash cannot be given")
-    try:
-        script.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
-        return Unstarted(f"the script holds {script[error.start]!r}, which is no character")
-    return None
+def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:
+    question = Question(
+        script=run.script,
+        verdict=verdict,
+        description=run.description,
+        cwd=occasion.cwd,
+        conversation=occasion.asker or occasion.conversation,
+        held=occasion.held,
+    )
+    return Petition(
+        question=question,
+        surroundings=_surroundings(occasion),
+        confinement=occasion.confinement,
+        approve=occasion.approve,
+        cancel=occasion.cancel,
+    )
 
 
 def _timed_out(run: Run) -> TimedOut:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nacre.model.approval import Answer
 from nacre.model.call import Call, ListJobs, Poll, Run, Stop
 from nacre.model.outcome import Denied, Exited, Lost, Outcome, Running, Signaled, Unstarted
 from nacre.model.result import JobList, Result
@@ -76,7 +77,7 @@ def _result(result: Result) -> dict[str, object]:
             "decision": verdict.decision.name.lower(),
             "rule": verdict.rule,
             "reason": verdict.reason[:_SCRIPT_CHARACTERS],
-            "approved": result.approved,
+            **_approval(result.answer),
         }
     return found
 
@@ -91,10 +92,21 @@ def _outcome(outcome: Outcome) -> Mapping[str, object]:
             return {"why": reason}
         case Running(job_id):
             return {"job": job_id}
-        case Denied(_, answered):
-            return {"answered": answered}
+        case Denied(_, answered, said):
+            return {"answered": answered, "said_to_agent": said[:_SCRIPT_CHARACTERS]}
         case _:
             return {}
+
+
+def _approval(answer: Answer | None) -> Mapping[str, object]:
+    if answer is None:
+        return {"approved": None}
+    found: dict[str, object] = {
+        "approved": answer.consent.allows,
+        "consent": answer.consent.value,
+        "approver": answer.by[:_SCRIPT_CHARACTERS],
+    }
+    return found | ({"grant": answer.grant} if answer.grant else {})
 
 
 def _fingerprint(script: str) -> str:

@@ -30,7 +30,7 @@ from nacre.engine.threads import in_thread
 from nacre.engine.waiting import Subject, wait_until
 from nacre.errors import StateError
 from nacre.model.call import Condition, JobEnds, Poll, Run
-from nacre.model.job import Job, JobTerms, Naming, Ownership
+from nacre.model.job import Job, JobOutput, JobTerms, Naming, Ownership
 from nacre.model.outcome import Lost, Running
 from nacre.process.cancel import CancelToken
 from nacre.process.marks import (
@@ -189,6 +189,17 @@ class Jobs:
         else:
             job, news = await in_thread(self._ledger.read, row, conversation, poll.limit, pattern)
         return Reading(job=job, news=news, came_true=came_true)
+
+    async def range(
+        self, job_id: str, conversation: str, stream: int, start: int, most: int
+    ) -> JobOutput:
+        """Some of what a job said; no cursor is moved.
+
+        Raises:
+            JobNotFoundError: If this conversation has no such job, or it no such stream.
+        """
+        row = await in_thread(self._ledger.find, job_id, conversation)
+        return await in_thread(self._ledger.read_range, row, stream, start, most)
 
     async def groups(self, conversation: str) -> tuple[tuple[int, int], ...]:
         """The process groups of a conversation's live jobs, each with when its leader began."""

@@ -19,7 +19,7 @@ from nacre.engine.reading import News, OutputFile
 from nacre.engine.record import Ending, JobFiles
 from nacre.engine.store import JobRow, Store
 from nacre.errors import JobNotFoundError, StateError
-from nacre.model.job import Job, Ownership
+from nacre.model.job import Job, JobOutput, Ownership
 from nacre.model.outcome import Exited, Lost, Outcome, Running, Signaled, Stopped
 from nacre.model.transcript import Limit
 
@@ -28,6 +28,8 @@ __all__ = ("Ledger", "Retention")
 _COPY_BYTES = 1 << 20
 _YOUNG_SECONDS = 60.0
 _LOOKS = 4
+# A secret that lies across the border of a range is known by what is beside it.
+_BESIDE = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,18 @@ class Ledger:
         ending = None if isinstance(job.outcome, Running) else self.files(row).ending()
         outputs = [OutputFile(self.files(row), n) for n in range(row.streams)]
         return job, tuple(output.news(0, limit, ending) for output in outputs)
+
+    def read_range(self, row: JobRow, stream: int, start: int, most: int) -> JobOutput:
+        """Some of what one stream said, from an offset on; no cursor is moved.
+
+        Raises:
+            JobNotFoundError: If there is no such stream.
+        """
+        if stream >= row.streams:
+            raise JobNotFoundError(f"job {row.id} has no such stream: its output is one", row.id)
+        job = self.look(row)
+        ending = None if isinstance(job.outcome, Running) else self.files(row).ending()
+        return OutputFile(self.files(row), stream).range(start, most, _BESIDE, ending)
 
     def cursors(self, row: JobRow, conversation: str) -> tuple[int, ...]:
         """How far a reader has read each stream."""

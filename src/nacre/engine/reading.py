@@ -14,6 +14,7 @@ from typing import Self
 from nacre.capture.recorder import Recorder
 from nacre.engine.pattern import Pattern
 from nacre.engine.record import Ending, JobFiles
+from nacre.model.job import JobOutput
 from nacre.model.transcript import Limit, Spill, Transcript
 
 __all__ = ("LINE_BYTES", "News", "OutputFile")
@@ -56,6 +57,21 @@ class OutputFile:
         # In this order: what follows the job's own words is written after the record.
         progress = self._files.progress(self._stream)
         return (size, None) if progress is None else (progress[1], progress[0])
+
+    def range(self, start: int, most: int, beside: int, ending: Ending | None) -> JobOutput:
+        """Some bytes from an offset on, with what stands before and after them."""
+        kept = self.size(ending)
+        start = min(start, kept)
+        end = min(kept, start + most)
+        with _File(self._path) as file:
+            return JobOutput(
+                data=_read(file, start, end),
+                start=start,
+                kept=kept,
+                running=ending is None,
+                before=_read(file, max(0, start - beside), start),
+                after=_read(file, end, min(kept, end + beside)),
+            )
 
     def news(self, cursor: int, limit: Limit, ending: Ending | None) -> News:
         """Everything since the cursor, within a limit."""

@@ -1,5 +1,6 @@
 """What an agent can ask for, in no dialect's words."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -48,7 +49,8 @@ class Run:
     SIGKILL at the timeout; none kills at once. `timed` says that the agent chose
     the timeout itself. `terms` are those of the job it may become. `program` is what
     bash is given to carry the script out, where that is not the script alone; the
-    script is what is checked, asked about and recorded.
+    script is what is checked, asked about and recorded. `stdin` is what the script can
+    read, nothing if None; `environ` are variables beside those that every script has.
     """
 
     script: str
@@ -64,6 +66,8 @@ class Run:
     grace: timedelta = timedelta(0)
     timed: bool = False
     terms: JobTerms = field(default_factory=JobTerms)
+    stdin: bytes | None = None
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

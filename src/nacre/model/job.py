@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from nacre.model.outcome import Outcome
 
-__all__ = ("Completion", "Job", "JobTerms", "Naming", "Ownership")
+__all__ = ("Completion", "Job", "JobOutput", "JobTerms", "Naming", "Ownership")
 
 
 class Ownership(Enum):
@@ -63,3 +63,19 @@ class Job:
     outcome: Outcome
     output: PurePath
     said: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOutput:
+    """A range of the bytes that one stream of a job has said.
+
+    `data` begins at `start`. `kept` bytes, from the first one on, are there to be read so far.
+    `before` and `after` are what stands next to it, to judge it by, and not to be shown.
+    """
+
+    data: bytes
+    start: int
+    kept: int
+    running: bool
+    before: bytes = b""
+    after: bytes = b""

@@ -43,11 +43,13 @@ class TimedOut:
 class Denied:
     """The policy refused the script; no process was started.
 
-    `answered` says that somebody was asked, and said no.
+    `answered` says that somebody was asked, and said no; `said` is their word to the agent,
+    or why nobody could be asked.
     """
 
     verdict: Verdict
     answered: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

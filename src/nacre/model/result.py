@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePath
 
+from nacre.model.approval import Answer
 from nacre.model.call import Condition
 from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.job import Job
@@ -24,8 +25,8 @@ class Result:
     are sentences of ours about what could not be done beside the run itself;
     `violations` say what the sandbox stopped. `cwd` is where a script was to start,
     `home` what it takes for the home directory, and `confinement` what it was to be
-    held to, whether it ran or not. `verdict` is what the policy said of it, `approved`
-    what a person said, if one was asked.
+    held to, whether it ran or not. `verdict` is what the policy said of it, `answer`
+    what a person said, if one was asked, now or before.
     """
 
     outcome: Outcome
@@ -41,7 +42,7 @@ class Result:
     home: str | None = None
     confinement: Confinement | None = None
     verdict: Verdict | None = None
-    approved: bool | None = None
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

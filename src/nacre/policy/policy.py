@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from nacre.model.verdict import Decision, Verdict
 from nacre.policy.guards.guard import Finding, Pack, Watch
+from nacre.policy.rules.grants import grantable, granted, without
 from nacre.policy.rules.layer import Layer
 from nacre.policy.rules.ruling import Ruling, strictest, unread
 from nacre.syntax.script import Script, ViaKind
@@ -19,6 +20,8 @@ from nacre.syntax.tree import Span
 __all__ = ("Policy",)
 
 _ALLOWED = Verdict(decision=Decision.ALLOW)
+# More than this is nothing that a person would read before a yes.
+_MOST_GRANTS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,46 @@ class Policy:
         if finding is None or (ruling is not None and self._goes_before(ruling, finding)):
             return _verdict(ruling, script) if ruling else _ALLOWED
         return _verdict(self._worded(finding, script), script)
+
+    def offer(self, script: Script) -> tuple[str, ...]:
+        """The narrowest rules that cover all that is asked about a script; none if some cannot be."""
+        rules: tuple[str, ...] = ()
+        while not self.grants(script, rules):
+            more = tuple(self._narrowest(script, rules))
+            if not more or not all(more) or len(rules) >= _MOST_GRANTS:
+                return ()
+            rules = (*rules, *dict.fromkeys(more))
+        return rules
+
+    def grants(self, script: Script, rules: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the granted rules that answer all that is asked about a script, or none.
+
+        What a guard found is nobody's to grant.
+        """
+        covered = granted(script, rules)
+        if not covered or self._worth(script) or any(self._findings(script)):
+            return ()
+        rulings = [layer.judge(script) for layer in self.layers]
+        if any(each and each.decision is Decision.DENY for each in rulings):
+            return ()
+        rest = without(script, covered)
+        if rest.commands and any(layer.judge(rest) for layer in self.layers):
+            return ()
+        return tuple(dict.fromkeys(covered.values()))
+
+    def _narrowest(self, script: Script, rules: tuple[str, ...]) -> Iterator[str]:
+        """Rules for what is asked next, empty where there can be none."""
+        covered = granted(script, rules)
+        rest = without(script, covered)
+        asked = strictest(ruling for layer in self.layers if (ruling := layer.judge(rest)))
+        plain = [
+            (at, each)
+            for at, each in enumerate(script.commands)
+            if at not in covered and not each.via
+        ]
+        meant = [at for at, each in plain if asked and each.span == asked.span]
+        # What is asked about the whole is asked about each of its commands.
+        yield from (grantable(script, at) for at in meant or [at for at, _ in plain])
 
     def _worth(self, script: Script) -> Decision:
         """What is left of a script that could not be read, or was too much to be read."""

@@ -49,6 +49,16 @@ class Redactor:
         found = list(self._find(data, 0))
         return _replaced(data, found).decode("utf-8", errors) if found else text
 
+    def between(self, before: bytes, data: bytes, after: bytes) -> bytes:
+        """Return a range of bytes without the secrets that lie in it, or across its borders."""
+        low, high = len(before), len(before) + len(data)
+        found = [
+            replace(item, start=max(item.start, low), end=min(item.end, high))
+            for item in self._find(before + data + after, 0)
+            if item.start < high and item.end > low
+        ]
+        return _replaced(before + data, found, low)
+
     def feed(self, data: bytes) -> bytes:
         """Take the next bytes of the stream; return what can be shown by now."""
         whole = self._behind + self._held + data

@@ -13,3 +13,15 @@ class AllowEverything:
         """Allow it."""
         del text, surroundings
         return Verdict(decision=Decision.ALLOW)
+
+    def offer(self, text: str, surroundings: Surroundings) -> tuple[str, ...]:
+        """Nothing is asked, so there is nothing to remember."""
+        del text, surroundings
+        return ()
+
+    def grants(
+        self, text: str, surroundings: Surroundings, rules: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Nothing is asked, so nothing is granted."""
+        del text, surroundings, rules
+        return ()

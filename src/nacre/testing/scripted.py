@@ -5,10 +5,13 @@ from typing import Self
 
 from nacre.dialects.base import Scene
 from nacre.dialects.select import select
-from nacre.model.call import Run
+from nacre.errors import JobNotFoundError
+from nacre.model.approval import Question
+from nacre.model.call import Call, Run
+from nacre.model.job import JobOutput
 from nacre.model.outcome import Exited
 from nacre.model.reply import Reply
-from nacre.model.result import Result
+from nacre.model.result import JobList, Result
 from nacre.model.transcript import Limit, Transcript
 from nacre.tool import Ran, ToolContext
 
@@ -62,12 +65,51 @@ class ScriptedBash:
         del background
         tool, arguments = self._dialect.plain(script)
         reply = self.call_sync(tool, arguments, context, on_output=on_output)
-        said = Transcript(head=reply.text.encode("utf-8", "backslashreplace"))
-        return Ran(
-            call=Run(script=script, limit=Limit(head=len(said.head), tail=0)),
-            result=Result(outcome=Exited(int(reply.is_error)), transcript=said),
-            reply=reply,
-        )
+        result = _result(reply)
+        limit = Limit(head=result.transcript.total, tail=0)
+        return Ran(call=Run(script=script, limit=limit), result=result, reply=reply)
+
+    async def carry_out(
+        self,
+        call: Call,
+        context: ToolContext | None = None,
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+        raw: bool = False,
+    ) -> Result | JobList:
+        """Give the next reply, as what a script that succeeded had to say."""
+        del raw
+        script = call.script if isinstance(call, Run) else ""
+        tool, arguments = self._dialect.plain(script)
+        return _result(self.call_sync(tool, arguments, context, on_output=on_output))
+
+    async def question(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | str,
+        context: ToolContext | None = None,
+    ) -> Question | None:
+        """Nobody has to be asked."""
+        del tool, arguments, context
+
+    async def question_about(
+        self, call: Call, context: ToolContext | None = None
+    ) -> Question | None:
+        """Nobody has to be asked."""
+        del call, context
+
+    async def job_output(
+        self,
+        job_id: str,
+        context: ToolContext | None = None,
+        *,
+        stream: int = 0,
+        start: int = 0,
+        most: int,
+    ) -> JobOutput:
+        """There are no jobs."""
+        del context, stream, start, most
+        raise JobNotFoundError(f"there is no job {job_id!r:.60}", job_id)
 
     def call_sync(
         self,
@@ -106,6 +148,11 @@ class ScriptedBash:
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
+
+
+def _result(reply: Reply) -> Result:
+    said = Transcript(head=reply.text.encode("utf-8", "backslashreplace"))
+    return Result(outcome=Exited(int(reply.is_error)), transcript=said)
 
 
 def _reply(given: Reply | str) -> Reply:

@@ -86,8 +86,10 @@ def _denial(denied: Denied) -> list[str]:
     verdict = denied.verdict
     instead = [verdict.suggestion] if verdict.suggestion else []
     if verdict.decision is Decision.ASK and not denied.answered:
+        instead += [denied.said] if denied.said else []
         instead.append(_WHO_APPROVES)
     said = {
+        "the user says": _one_line(denied.said) if denied.answered else "",
         "part": _one_line(verdict.part),
         "instead": " ".join(instead),
         "rule": _one_line(verdict.rule),

@@ -18,7 +18,7 @@ from nacre.syntax.script import Command, Place, Script, ViaKind
 from nacre.syntax.tree import Span
 from nacre.syntax.word import CWD, HOME, Word, shown
 
-__all__ = ("Allowed", "Cover")
+__all__ = ("Allowed", "Cover", "runs")
 
 # They run no program, and change nothing outside the script.
 _NOTHING = frozenset({":", "[", "break", "continue", "exit", "false", "return", "test", "true"})
@@ -62,7 +62,7 @@ class Cover:
         self._allowed = allowed
         self._script = script
         self._commands = script.commands
-        self._runs = _runs(script.commands)
+        self._runs = runs(script.commands)
 
     def gap(self) -> tuple[Span, str] | None:
         """The first part that no rule covers, with the reason."""
@@ -212,7 +212,7 @@ def _is_plain(command: Command) -> bool:
     return len(name.templates) == 1 and template.isprintable() and _MADE_UP.isdisjoint(name.source)
 
 
-def _runs(commands: Sequence[Command]) -> dict[int, list[int]]:
+def runs(commands: Sequence[Command]) -> dict[int, list[int]]:
     """For each command that runs others, which: they come right after it."""
     found: dict[int, list[int]] = {}
     above: list[int] = []

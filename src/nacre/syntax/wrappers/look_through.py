@@ -16,14 +16,14 @@ from nacre.syntax.wrappers.fanout import FANOUTS
 from nacre.syntax.wrappers.git import git
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
 from nacre.syntax.wrappers.interpreters import INTERPRETERS
-from nacre.syntax.wrappers.prefixes import PREFIXES
+from nacre.syntax.wrappers.prefixes import PREFIXES, TRANSPARENT
 from nacre.syntax.wrappers.remotes import REMOTES
 from nacre.syntax.wrappers.runners import RUNNERS
 from nacre.syntax.wrappers.sed import sed
 from nacre.syntax.wrappers.shells import SHELLS, substituted
 from nacre.syntax.wrappers.terminals import TERMINALS
 
-__all__ = ("Inner", "inners", "produced")
+__all__ = ("Inner", "inners", "produced", "runs_others")
 
 
 def _gathered(*tables: Mapping[str, Reader]) -> Mapping[str, tuple[Reader, ...]]:
@@ -46,6 +46,8 @@ _READERS = _gathered(
     {"git": git, "sed": sed, "gsed": sed},
 )
 _VERSIONED = frozenset({*INTERPRETERS, "bash", "sh", "ksh", "zsh", "proxychains"})
+# What they run is not their own: the words after them say it, or a file, or what they are fed.
+_LENT = frozenset({*FANOUTS, *INTERPRETERS, *PREFIXES, *SHELLS, *TERMINALS}) - TRANSPARENT
 _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*\.so[.\d]*$")
 # A script in a folder may well be called so.
 _ORDINARY_WORDS = frozenset(
@@ -93,6 +95,11 @@ def inners(command: Command, stdin: Word | None = None) -> tuple[Inner, ...]:
             for reader in _READERS[name]:
                 found += reader(Invocation(name, program, command.words[1:], stdin))
     return tuple(dict.fromkeys(found)) if found else ()
+
+
+def runs_others(command: Command) -> bool:
+    """Whether a command's program is there to run something else, or code that it is given."""
+    return bool(command.words) and not _LENT.isdisjoint(_names(command.words[0]))
 
 
 def produced(command: Command, stdin: Word | None = None) -> Word | None:

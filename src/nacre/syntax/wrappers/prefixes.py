@@ -13,7 +13,7 @@ from nacre.syntax.wrappers.options import Unknown, options, readings
 from nacre.syntax.wrappers.prefix import LOOKUPS, Prefix, behind, names, prefixed
 from nacre.syntax.wrappers.split import split
 
-__all__ = ("PREFIXES",)
+__all__ = ("PREFIXES", "TRANSPARENT")
 
 _NUMBER = re.compile(r"[+-]?[\d.]")
 _MASK = re.compile(r"(?:0x)?[\da-fA-F][\da-fA-F,:-]*$")
@@ -45,6 +45,9 @@ _TRANSPARENT = {
     ),
     "builtin": Prefix(options=options(), kind=ViaKind.TRANSPARENT),
 }
+
+TRANSPARENT = frozenset(_TRANSPARENT)
+"""Those that change nothing about what they run."""
 
 _IDENTITIES = {
     "sudo": Prefix(

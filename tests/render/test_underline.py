@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.cli.underline import one_line, underlined, visible
+from nacre.render.underline import one_line, underlined, visible
 
 WIDTH = 60
 

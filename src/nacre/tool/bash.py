@@ -1,11 +1,10 @@
-"""One dialect joined to one engine: the object a host holds."""
+"""The object a host holds: one dialect joined to one engine."""
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from inspect import isawaitable
 from pathlib import Path
 from typing import Self
 
@@ -27,42 +26,19 @@ from nacre.engine.journal import JOURNAL, Journal
 from nacre.errors import ConfigError, NacreError
 from nacre.model.approval import Question
 from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
+from nacre.model.job import JobOutput, Naming
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
-from nacre.process.cancel import CancelToken
+from nacre.render.redact import Redactor
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
+from nacre.tool.context import Approver, Ran, ToolContext
+from nacre.tool.occasions import DEFAULT_CONVERSATION, occasion_of
 
-__all__ = ("Bash", "Ran", "ToolContext")
+__all__ = ("Bash",)
 
-DEFAULT_CONVERSATION = "default"
 _JOBS = ("owned", "detached")
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
-
-Approver = Callable[[Question], bool | Awaitable[bool]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
-    """Everything a call needs to know that is not in its arguments.
-
-    Cursors and jobs belong to a `conversation`; without one, to a common one.
-    `confinement` is the name of a confinement that holds for this call only.
-    """
-
-    working_dir: str | os.PathLike[str]
-    cancel: CancelToken | None = None
-    conversation: str | None = None
-    confinement: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """What came of a script: the call it was taken for, all it produced, and the reply."""
-
-    call: Run
-    result: Result
-    reply: Reply
 
 
 class Bash:
@@ -75,8 +51,8 @@ class Bash:
     Settings left out come from variables, the project's and the user's file, or
     are the dialect's. `rules` is a file of rules, what such a file holds, or
     several; each is one more layer, and the strictest decides. `approver` is asked
-    about a script that they leave to a person, and answers true or false, at once or
-    when awaited. `timeout` is the time in seconds that a script gets when the agent
+    about a script that they leave to a person, and answers true, false or a `Consent`, at
+    once or when awaited. `timeout` is the time in seconds that a script gets when the agent
     names none, `math.inf` for no limit. `jobs` is "owned", to end with this tool, or
     "detached", to survive it. `output_dir` is where output goes that is too long to show.
 
@@ -193,13 +169,13 @@ class Bash:
         asked = self._asked(tool, context)
         call: Call | None = None
         try:
-            call = self._parse(tool, arguments)
+            call = self._parse(tool, arguments, context)
             result = await self._result(call, context, on_output)
         except NacreError as error:
-            self._journal.write(entry_of(asked, call, str(error)))
+            self._journal.write(entry_of(asked, call, _failure(error)))
             return self._dialect.refuse(tool, error)
         except BaseException as error:
-            self._journal.write(entry_of(asked, call, f"given up: {type(error).__name__}"))
+            self._journal.write(entry_of(asked, call, _failure(error)))
             raise
         self._journal.write(entry_of(asked, call, result))
         return self._dialect.render(call, result)
@@ -238,18 +214,89 @@ class Bash:
         Raises:
             NacreError: If it cannot be run at all.
         """
-        self._require_open()
-        tool, arguments = self._dialect.plain(script)
-        asked = self._asked(tool, context)
-        call = self._parse(tool, arguments)
+        call = self._parse(*self._dialect.plain(script), context)
         if not isinstance(call, Run):
             raise ConfigError("this dialect has no tool that runs a script")
         call = replace(call, background=call.background or background)
-        result = await self._result(call, context, on_output)
-        self._journal.write(entry_of(asked, call, result))
+        result = await self.carry_out(call, context, on_output=on_output)
         if not isinstance(result, Result):
             raise ConfigError("this dialect has no tool that runs a script")
         return Ran(call=call, result=result, reply=self._dialect.render(call, result))
+
+    async def carry_out(
+        self,
+        call: Call,
+        context: ToolContext | None = None,
+        *,
+        on_output: Callable[[bytes], None] | None = None,
+        raw: bool = False,
+    ) -> Result | JobList:
+        """Carry out a call that the host made itself, for those who speak no dialect.
+
+        What is `raw` is not for a model, and nothing in it is redacted.
+
+        Raises:
+            NacreError: If it cannot be carried out.
+        """
+        self._require_open()
+        asked = self._asked(type(call).__name__, context)
+        try:
+            result = await self._result(call, context, on_output, raw=raw)
+        except BaseException as error:
+            self._journal.write(entry_of(asked, call, _failure(error)))
+            raise
+        self._journal.write(entry_of(asked, call, result))
+        return result
+
+    async def question(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | str,
+        context: ToolContext | None = None,
+    ) -> Question | None:
+        """What a person would be asked about a call, if it were made now; nothing runs.
+
+        None if nobody has to be asked: it may run, is refused in any case, or is no call.
+        """
+        self._require_open()
+        try:
+            call = self._parse(str(tool), arguments, context)
+        except NacreError:
+            return None
+        return await self.question_about(call, context)
+
+    async def question_about(
+        self, call: Call, context: ToolContext | None = None
+    ) -> Question | None:
+        """The same of a call that the host made itself."""
+        if not isinstance(call, Run):
+            return None
+        return await self._engine.question(call, self._occasion(context, None))
+
+    async def job_output(
+        self,
+        job_id: str,
+        context: ToolContext | None = None,
+        *,
+        stream: int = 0,
+        start: int = 0,
+        most: int,
+    ) -> JobOutput:
+        """A range of what a job has said; no cursor is moved. Stream 1 is a standard error apart.
+
+        Raises:
+            JobNotFoundError: If this conversation has no such job, or it no such stream.
+        """
+        self._require_open()
+        occasion = self._occasion(context, None)
+        found = await self._engine.output(job_id, occasion, stream=stream, start=start, most=most)
+        if not self._stance.redacts:
+            return found
+        redactor = Redactor(self._stance.secrets())
+        shown = await anyio.to_thread.run_sync(
+            redactor.between, found.before, found.data, found.after
+        )
+        return replace(found, data=shown, before=b"", after=b"")
 
     def close(self) -> None:
         """End every job this tool owns, and let go of its files. Safe to call again."""
@@ -281,12 +328,18 @@ class Bash:
         if self._engine.closed:
             raise ConfigError("this tool was closed; make another")
 
-    def _parse(self, tool: str, arguments: Mapping[str, object] | str) -> Call:
+    def _parse(
+        self, tool: str, arguments: Mapping[str, object] | str, context: ToolContext | None
+    ) -> Call:
         """Read a call; arguments come from a model, and may be anything."""
         given = from_json(arguments) if isinstance(arguments, str) else arguments
         call = self._dialect.parse(tool, given, self._on_timeout)
-        if isinstance(call, Run) and self._timeout and not call.timed:
-            return replace(call, timeout=self._timeout)
+        if not isinstance(call, Run):
+            return call
+        if self._timeout and not call.timed:
+            call = replace(call, timeout=self._timeout)
+        if context and context.secret_ids:
+            call = replace(call, terms=replace(call.terms, naming=Naming.UUID))
         return call
 
     async def _result(
@@ -294,9 +347,12 @@ class Bash:
         call: Call,
         context: ToolContext | None,
         on_output: Callable[[bytes], None] | None,
+        *,
+        raw: bool = False,
     ) -> Result | JobList:
         """Carry out a call, and keep secrets out of what comes back, where the dialect says so."""
-        redaction = Redaction(self._stance.secrets, on_output) if self._stance.redacts else None
+        redacts = self._stance.redacts and not raw
+        redaction = Redaction(self._stance.secrets, on_output) if redacts else None
         listener = redaction.listener if redaction else on_output
         result = await self._carry_out(call, self._occasion(context, listener))
         return redaction.result(result) if redaction and isinstance(result, Result) else result
@@ -304,31 +360,7 @@ class Bash:
     def _occasion(
         self, context: ToolContext | None, listener: Callable[[bytes], None] | None
     ) -> Occasion:
-        stance = self._stance
-        cwd = stance.folder(context.working_dir if context else None)
-        conversation = (context and context.conversation) or DEFAULT_CONVERSATION
-        asked = context.confinement if context else None
-        confinement = stance.confinement(cwd, asked)
-        return Occasion(
-            cwd=cwd,
-            # A name is stored and compared as text, whatever characters it is made of.
-            conversation=stance.holder(conversation, cwd)
-            .encode("utf-8", "backslashreplace")
-            .decode(),
-            environ=stance.environ(),
-            confinement=confinement,
-            sandbox=stance.sandbox_for(confinement, asked),
-            cleared=stance.cleared,
-            cancel=context.cancel if context else None,
-            listener=listener,
-            approve=self._approve if self._approver else None,
-            refusal=stance.refusal,
-        )
-
-    async def _approve(self, question: Question) -> bool:
-        answer = self._approver(question) if self._approver else False
-        # Nothing else is a yes, however it reads.
-        return (await answer if isawaitable(answer) else answer) is True
+        return occasion_of(self._stance, context, listener, self._approver)
 
     async def _carry_out(self, call: Call, occasion: Occasion) -> Result | JobList:
         match call:
@@ -347,6 +379,10 @@ def _folder(given: str | os.PathLike[str] | None) -> Path:
         return Path(given or ".").absolute()
     except FileNotFoundError:
         raise ConfigError("the current directory is gone; give workspace=...") from None
+
+
+def _failure(error: BaseException) -> str:
+    return str(error) if isinstance(error, NacreError) else f"given up: {type(error).__name__}"
 
 
 def _in_event_loop() -> bool:

@@ -1,0 +1,254 @@
+"""Files as a tool's scripts see them: each operation is a small program, held like any script.
+
+Nothing here opens a file of a workspace itself. Whatever links a path goes through, and
+however they change meanwhile, the kernel holds the program to the tool's confinement.
+"""
+
+import errno
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from shlex import quote
+from types import MappingProxyType
+
+from nacre.errors import NacreError, SandboxError, WardenError
+from nacre.model.call import Run, Streams
+from nacre.model.outcome import (
+    Denied,
+    Exited,
+    Lost,
+    Outcome,
+    Running,
+    Signaled,
+    Stopped,
+    TimedOut,
+    Unstarted,
+)
+from nacre.model.result import JobList, Result
+from nacre.model.transcript import Limit
+from nacre.tool import Bash, ToolContext
+
+__all__ = (
+    "Operation",
+    "as_comment",
+    "carry_out",
+    "listing",
+    "looking",
+    "making",
+    "perform",
+    "reading",
+    "refusal",
+    "removing",
+    "resolving",
+    "unfinished",
+    "writing",
+)
+
+# A pipe that takes the place of a file between the look and the opening would be waited for.
+_LONGEST = timedelta(minutes=5)
+_MOST_SAID = 16 * 1024 * 1024
+_MOST_RECORDED = 8_000
+# Programs of ours are the system's, whatever a workspace has on the host's PATH; and what
+# fails is told in the C library's own words.
+_PLAIN = MappingProxyType(
+    {"LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin"}
+)
+_ERRORS: Mapping[str, int] = MappingProxyType(
+    {
+        "No such file or directory": errno.ENOENT,
+        "Permission denied": errno.EACCES,
+        "Operation not permitted": errno.EPERM,
+        "Read-only file system": errno.EACCES,  # a room's mounts say no in this way
+        "Is a directory": errno.EISDIR,
+        "Not a directory": errno.ENOTDIR,
+        "Not a regular file": errno.EINVAL,
+        "File exists": errno.EEXIST,
+        "File name too long": errno.ENAMETOOLONG,
+        "File too large": errno.EFBIG,
+        "Directory not empty": errno.ENOTEMPTY,
+        "Device or resource busy": errno.EBUSY,
+        "No space left on device": errno.ENOSPC,
+        "Disk quota exceeded": errno.EDQUOT,
+        "Too many levels of symbolic links": errno.ELOOP,
+    }
+)
+_FAIL = 'fail() { echo "$1" >&2; exit 1; }; '
+_REGULAR = '[ ! -e "$1" ] || [ -f "$1" ] || [ -d "$1" ] || fail "Not a regular file"; '
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One thing to be done with one path.
+
+    `script` is how a person would write it: that is what guards and rules judge, and what the
+    journal has. `program` does it, given the path and `words` as its parameters. `most` bytes
+    of what it says are kept.
+    """
+
+    path: str
+    script: str
+    program: str
+    words: tuple[str, ...] = ()
+    stdin: bytes | None = None
+    most: int = _MOST_SAID
+
+
+def reading(path: str, *, most: int) -> Operation:
+    """Read a file: all of it, or one byte more than `most`."""
+    return Operation(
+        path=path,
+        script=f"< {quote(path)}",
+        program=_REGULAR + 'exec head -c "$2" -- "$1"',
+        words=(str(most + 1),),
+        most=most + 1,
+    )
+
+
+def writing(path: str, data: bytes) -> Operation:
+    """Write a file in the place of what is there, through links, and make the folders it needs."""
+    return Operation(
+        path=path,
+        script=f"> {quote(path)}",
+        program='[ ! -e "$2" ] || [ -d "$2" ] || fail "Not a directory"; '
+        f'[ -d "$2" ] || mkdir -p -- "$2" || exit 1; {_REGULAR}exec cat > "$1"',
+        words=(os.path.dirname(path),),
+        stdin=data,
+    )
+
+
+def looking(path: str) -> Operation:
+    """Say what is there, at the end of its links: the mode in hexadecimal, and the size."""
+    return Operation(
+        path=path,
+        script=as_comment(f"stat {path}"),
+        program='exec stat -L -c "%f %s" -- "$1"',
+    )
+
+
+def listing(path: str) -> Operation:
+    """Name what a folder holds: type at the end of its links, type, size and name, NUL after each.
+
+    `/` stands between them, which no name holds.
+    """
+    return Operation(
+        path=path,
+        script=as_comment(f"ls {path}"),
+        program='exec find "$1/." -mindepth 1 -maxdepth 1 -printf "%Y/%y/%s/%f\\0"',
+    )
+
+
+def making(path: str) -> Operation:
+    """Make a folder, and those above it."""
+    return Operation(path=path, script=f"mkdir -p {quote(path)}", program='exec mkdir -p -- "$1"')
+
+
+def removing(path: str) -> Operation:
+    """Remove a file, a link, or a folder with all it holds."""
+    return Operation(
+        path=path,
+        script=f"rm -rf {quote(path)}",
+        program='[ -e "$1" ] || [ -L "$1" ] || fail "No such file or directory"; '
+        'exec rm -rf -- "$1"',
+    )
+
+
+def resolving(path: str) -> Operation:
+    """Follow every link of a path, as far as there is something; NUL after it."""
+    return Operation(
+        path=path,
+        script=as_comment(f"realpath {path}"),
+        program='exec realpath -m -z -- "$1"',
+    )
+
+
+def as_comment(script: str) -> str:
+    """What is done as one line of comment: the journal has it, and there is nothing to judge."""
+    return f"# {json.dumps(script[:_MOST_RECORDED])}"
+
+
+async def perform(
+    tool: Bash, operation: Operation, context: ToolContext, *, judged: bool = True
+) -> bytes:
+    """Carry out an operation, and return what its program said.
+
+    One that is not `judged` is held like any other, and no guard or rule looks at it.
+
+    Raises:
+        OSError: If it failed; the class is that of the cause, and a refusal is a PermissionError.
+        ValueError: If the path is none that a kernel could be given.
+        NacreError: If it could not be carried out at all.
+    """
+    if "\0" in operation.path:
+        raise ValueError(f"{operation.path!r} holds a NUL character; no path does")
+    os.fsencode(operation.path)  # a lone surrogate is no byte of a name, and raises
+    words = " ".join(map(quote, (operation.path, *operation.words)))
+    run = Run(
+        script=operation.script if judged else as_comment(operation.script),
+        program=f"{_FAIL}set -- {words}; {operation.program}",
+        limit=Limit(head=operation.most, tail=0),
+        timeout=_LONGEST,
+        streams=Streams.SEPARATE,
+        stdin=operation.stdin,
+        environ=_PLAIN,
+    )
+    result = await carry_out(tool, run, context, raw=True)
+    match result.outcome:
+        case Exited(0):
+            _require_untouched(operation, result)
+            return result.transcript.head
+        case Exited() | Signaled():
+            raise _failure(operation, result)
+        case Denied():
+            raise PermissionError(errno.EACCES, refusal(result.outcome), operation.path)
+        case TimedOut():
+            raise TimeoutError(errno.ETIMEDOUT, "it took too long", operation.path)
+        case Unstarted() | Stopped() | Running() | Lost():
+            raise unfinished(result.outcome)
+
+
+async def carry_out(tool: Bash, run: Run, context: ToolContext, *, raw: bool) -> Result:
+    """Have a run carried out, which has a result."""
+    result = await tool.carry_out(run, context, raw=raw)
+    if isinstance(result, JobList):
+        raise WardenError("a run was answered with a list of jobs")
+    return result
+
+
+def refusal(denied: Denied) -> str:
+    """Why a script was refused, and what to do instead, on one line."""
+    verdict = denied.verdict
+    return " ".join(filter(None, (verdict.reason, denied.said, verdict.suggestion)))
+
+
+def unfinished(outcome: Outcome) -> NacreError:
+    """Why nothing came of a run, for an outcome that is no end of a script."""
+    match outcome:
+        case Unstarted(reason, unheld):
+            return SandboxError(reason) if unheld else WardenError(reason)
+        case Lost(reason):
+            return WardenError(reason)
+        case Stopped():
+            return WardenError("it was stopped; was the tool closed?")
+        case Running() | Denied() | TimedOut() | Exited() | Signaled():
+            return WardenError(f"it ended in a way that was not asked for: {outcome}")
+
+
+def _require_untouched(operation: Operation, result: Result) -> None:
+    """Say so if what was written is not there any more: a protected path was put back."""
+    if operation.stdin is not None and result.notices:
+        raise PermissionError(errno.EACCES, "; ".join(result.notices), operation.path)
+
+
+def _failure(operation: Operation, result: Result) -> OSError:
+    """What a program said last, as the exception that Python has for it."""
+    said = result.errors.head.decode("utf-8", "replace").strip() if result.errors else ""
+    line = said.rpartition("\n")[2]
+    words = line.rpartition(": ")[2]
+    sentence = "; ".join(each.sentence for each in result.violations)
+    return OSError(
+        _ERRORS.get(words, errno.EIO),
+        sentence or (words if words in _ERRORS else line or f"it failed: {result.outcome}"),
+        operation.path,
+    )
