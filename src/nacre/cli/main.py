@@ -29,6 +29,7 @@ _COMMANDS = {
     "journal": "nacre.cli.journal",
     "kill": "nacre.cli.kill",
     "logs": "nacre.cli.logs",
+    "mcp": "nacre.cli.mcp",
     "run": "nacre.cli.run",
     "specs": "nacre.cli.specs",
 }

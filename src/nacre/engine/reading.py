@@ -67,6 +67,7 @@ class OutputFile:
             return JobOutput(
                 data=_read(file, start, end),
                 start=start,
+                end=end,
                 kept=kept,
                 running=ending is None,
                 before=_read(file, max(0, start - beside), start),

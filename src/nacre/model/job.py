@@ -69,12 +69,13 @@ class Job:
 class JobOutput:
     """A range of the bytes that one stream of a job has said.
 
-    `data` begins at `start`. `kept` bytes, from the first one on, are there to be read so far.
+    `data` are those from `start` to `end`, or what is shown of them. `kept` bytes, from the first one on, are there to be read so far.
     `before` and `after` are what stands next to it, to judge it by, and not to be shown.
     """
 
     data: bytes
     start: int
+    end: int
     kept: int
     running: bool
     before: bytes = b""

@@ -1,6 +1,7 @@
 """A tool that runs nothing and answers from a list, to test an agent with."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Self
 
 from nacre.dialects.base import Scene
@@ -97,6 +98,11 @@ class ScriptedBash:
     ) -> Question | None:
         """Nobody has to be asked."""
         del call, context
+
+    async def jobs(self, context: ToolContext | None = None) -> JobList:
+        """There are none."""
+        del context
+        return JobList(at=datetime.now(tz=UTC), jobs=())
 
     async def job_output(
         self,

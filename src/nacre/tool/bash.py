@@ -1,16 +1,12 @@
 """The object a host holds: one dialect joined to one engine."""
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from pathlib import Path
 from typing import Self
 
 import anyio
 import anyio.to_thread
-from anyio.lowlevel import current_token
 
 from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
@@ -21,7 +17,7 @@ from nacre.dialects.base import Dialect, Scene
 from nacre.dialects.select import select as select_dialect
 from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Engine, Occasion
-from nacre.engine.entries import Asked, entry_of
+from nacre.engine.entries import Asked, Noting
 from nacre.engine.journal import JOURNAL, Journal
 from nacre.errors import ConfigError, NacreError
 from nacre.model.approval import Question
@@ -33,12 +29,12 @@ from nacre.render.redact import Redactor
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
+from nacre.tool.given import folder_of, in_event_loop, time_of
 from nacre.tool.occasions import DEFAULT_CONVERSATION, occasion_of
 
 __all__ = ("Bash",)
 
 _JOBS = ("owned", "detached")
-_LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
 
 
 class Bash:
@@ -89,7 +85,7 @@ class Bash:
     ) -> None:
         if jobs not in _JOBS:
             raise ConfigError(f"jobs={jobs!r} is not known; use 'owned' or 'detached'")
-        folder = _folder(workspace)
+        folder = folder_of(workspace)
         given = {
             "dialect": dialect,
             "sandbox": sandbox,
@@ -111,8 +107,10 @@ class Bash:
         self._stance = Stance(config, posture, folder, given=workspace is not None)
         self._approver = approver
         self._on_timeout = OnTimeout(config.text("on_timeout") or posture.on_timeout)
-        self._timeout = _timeout(config.number("timeout"))
+        self._timeout = time_of(config.number("timeout"))
         spills, state_dir = config.text("output_dir"), state_folder(config)
+        self.state = state_dir
+        """The state directory, which other tools may share."""
         self._name = config.dialect
         self._journal = Journal(state_dir / JOURNAL)
         self._engine: Engine = assemble(
@@ -166,18 +164,12 @@ class Bash:
         """
         self._require_open()
         tool = str(tool)  # from a model, it may be anything
-        asked = self._asked(tool, context)
-        call: Call | None = None
         try:
-            call = self._parse(tool, arguments, context)
-            result = await self._result(call, context, on_output)
+            with self._noting(tool, context) as noting:
+                noting.call = call = self._parse(tool, arguments, context)
+                noting.came = result = await self._result(call, context, on_output)
         except NacreError as error:
-            self._journal.write(entry_of(asked, call, _failure(error)))
             return self._dialect.refuse(tool, error)
-        except BaseException as error:
-            self._journal.write(entry_of(asked, call, _failure(error)))
-            raise
-        self._journal.write(entry_of(asked, call, result))
         return self._dialect.render(call, result)
 
     def call_sync(
@@ -193,7 +185,7 @@ class Bash:
         Raises:
             ConfigError: If there is one running on this thread.
         """
-        if _in_event_loop():
+        if in_event_loop():
             raise ConfigError("call_sync was called inside an event loop; await call(...) there")
 
         async def call() -> Reply:
@@ -239,13 +231,9 @@ class Bash:
             NacreError: If it cannot be carried out.
         """
         self._require_open()
-        asked = self._asked(type(call).__name__, context)
-        try:
-            result = await self._result(call, context, on_output, raw=raw)
-        except BaseException as error:
-            self._journal.write(entry_of(asked, call, _failure(error)))
-            raise
-        self._journal.write(entry_of(asked, call, result))
+        with self._noting(type(call).__name__, context) as noting:
+            noting.call = call
+            noting.came = result = await self._result(call, context, on_output, raw=raw)
         return result
 
     async def question(
@@ -272,6 +260,11 @@ class Bash:
         if not isinstance(call, Run):
             return None
         return await self._engine.question(call, self._occasion(context, None))
+
+    async def jobs(self, context: ToolContext | None = None) -> JobList:
+        """The jobs of a conversation, for a host that shows them in its own way."""
+        self._require_open()
+        return await self._engine.jobs(self._occasion(context, None))
 
     async def job_output(
         self,
@@ -320,9 +313,10 @@ class Bash:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def _asked(self, tool: str, context: ToolContext | None) -> Asked:
+    def _noting(self, tool: str, context: ToolContext | None) -> Noting:
         conversation = (context and context.conversation) or DEFAULT_CONVERSATION
-        return Asked(dialect=self._name, tool=tool, conversation=conversation, began=time.time())
+        asked = Asked(dialect=self._name, tool=tool, conversation=conversation)
+        return Noting(self._journal, asked)
 
     def _require_open(self) -> None:
         if self._engine.closed:
@@ -372,26 +366,3 @@ class Bash:
                 return await self._engine.stop(call, occasion)
             case ListJobs():
                 return await self._engine.jobs(occasion)
-
-
-def _folder(given: str | os.PathLike[str] | None) -> Path:
-    try:
-        return Path(given or ".").absolute()
-    except FileNotFoundError:
-        raise ConfigError("the current directory is gone; give workspace=...") from None
-
-
-def _failure(error: BaseException) -> str:
-    return str(error) if isinstance(error, NacreError) else f"given up: {type(error).__name__}"
-
-
-def _in_event_loop() -> bool:
-    try:
-        current_token()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _timeout(given: float | None) -> timedelta | None:
-    return None if given is None else timedelta(seconds=min(given, _LONGEST_SECONDS))

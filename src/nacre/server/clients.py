@@ -1,0 +1,188 @@
+"""Who is served, each with a tool of its own, until they leave or are not heard of any more.
+
+Over HTTP a client is known by its session (in the handshake era), or by a name that it keeps to
+itself and sends with each request. One that sends neither cannot be told from others: each of
+its calls stands alone, and a job it leaves is found again only by its id, which nobody can guess.
+"""
+
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from secrets import token_hex
+
+import anyio
+
+from nacre.errors import CallError
+from nacre.tool import Bash, ToolContext
+
+__all__ = ("NAME_HEADER", "SOLE", "Client", "Clients", "key_of_name")
+
+NAME_HEADER = "nacre-client"
+SOLE = "the only client"
+"""The key of whoever is at the other end of standard input and output."""
+
+_SHORTEST_NAME = 16
+_MOST_CLIENTS = 256
+_IDLE_SECONDS = 30 * 60.0
+_LOOKS_PER_IDLE = 20
+
+
+def key_of_name(name: str) -> str:
+    """The key of a client that sent a name.
+
+    Raises:
+        CallError: If others could guess it.
+    """
+    if len(name) < _SHORTEST_NAME:
+        raise CallError(
+            f"the header {NAME_HEADER} has {len(name)} characters, which others could guess;"
+            f" give it {_SHORTEST_NAME} random ones or more, or leave it out"
+        )
+    return f"name {hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()}"
+
+
+@dataclass(eq=False, slots=True)
+class Client:
+    """One client: its tool, and the context of its calls.
+
+    `lasts` says that its next call can be told to be its own.
+    """
+
+    bash: Bash
+    context: ToolContext
+    lasts: bool
+    present: int = 0
+    seen: float = 0.0
+    jobs: set[str] = field(default_factory=set[str])
+
+
+class Clients:
+    """The clients of a server. Belongs to one event loop.
+
+    `make` makes a tool; `context` is that of the only client's calls, and for others
+    a pattern. Closing ends everything that clients own.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Bash],
+        context: ToolContext,
+        *,
+        idle_seconds: float = _IDLE_SECONDS,
+        most: int = _MOST_CLIENTS,
+    ) -> None:
+        self._make = make
+        self._context = context
+        self._idle_seconds = idle_seconds
+        self._most = most
+        self._known: dict[str, Client] = {}
+        self._by_job: dict[str, Client] = {}
+        self._apart = 0
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator["Clients"]:
+        """Serve for the length of the block; no client's jobs outlive it, but for detached ones."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            try:
+                yield self
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    for client in {*self._known.values(), *self._by_job.values()}:
+                        await client.bash.aclose()
+                self._known.clear()
+                self._by_job.clear()
+
+    @asynccontextmanager
+    async def visit(self, key: str | None, words: Iterable[object] = ()) -> AsyncGenerator[Client]:
+        """Have a client's tool for the length of a call.
+
+        Without a key, `words` of the call may name a job; it is then the one who made it.
+
+        Raises:
+            CallError: If there are too many clients.
+        """
+        if key is not None:
+            client = self._known.get(key) or self._admit(key)
+            with self._counted(client):
+                yield client
+            return
+        known = next(
+            (self._by_job[w] for w in words if isinstance(w, str) and w in self._by_job), None
+        )
+        if known is not None:
+            with self._counted(known):
+                yield known
+            return
+        async with self._stranger() as client:
+            yield client
+
+    @contextmanager
+    def present(self, key: str) -> Generator[None]:
+        """Note that a client is there, for the length of a block, if it is known."""
+        client = self._known.get(key)
+        if client is None:
+            yield
+            return
+        with self._counted(client):
+            yield
+
+    async def leave(self, key: str) -> None:
+        """A client is gone: end all that is its own."""
+        if client := self._known.pop(key, None):
+            await client.bash.aclose()
+
+    def _admit(self, key: str) -> Client:
+        self._require_room()
+        sole = key == SOLE
+        conversation = (self._context.conversation if sole else None) or f"mcp {token_hex(16)}"
+        context = replace(self._context, conversation=conversation)
+        client = self._known[key] = Client(bash=self._make(), context=context, lasts=True)
+        return client
+
+    @asynccontextmanager
+    async def _stranger(self) -> AsyncGenerator[Client]:
+        """A client for one call; it stays if it leaves a job behind."""
+        self._require_room()
+        context = replace(self._context, conversation=f"mcp {token_hex(16)}", secret_ids=True)
+        client = Client(bash=self._make(), context=context, lasts=False)
+        self._apart += 1
+        try:
+            with self._counted(client):
+                yield client
+            client.jobs = {job.id for job in (await client.bash.jobs(client.context)).jobs}
+            self._by_job |= dict.fromkeys(client.jobs, client)
+        finally:
+            self._apart -= 1
+            if not client.jobs:
+                await client.bash.aclose()
+
+    def _require_room(self) -> None:
+        held = len(self._known) + self._apart + len({*self._by_job.values()})
+        if held >= self._most:
+            raise CallError(f"{self._most} clients are served already; try again later")
+
+    @contextmanager
+    def _counted(self, client: Client) -> Generator[None]:
+        client.present += 1
+        try:
+            yield
+        finally:
+            client.present -= 1
+            client.seen = anyio.current_time()
+
+    async def _watch(self) -> None:
+        """Forget those who have not been heard of for a while."""
+        while True:
+            await anyio.sleep(self._idle_seconds / _LOOKS_PER_IDLE)
+            late = anyio.current_time() - self._idle_seconds
+            for key, client in [*self._known.items()]:
+                if key != SOLE and not client.present and client.seen < late:
+                    await self.leave(key)
+            for client in {*self._by_job.values()}:
+                if not client.present and client.seen < late:
+                    for job in client.jobs:
+                        self._by_job.pop(job, None)
+                    await client.bash.aclose()

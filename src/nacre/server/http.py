@@ -1,0 +1,120 @@
+"""The protocol over HTTP: an address to listen at, and the application behind it."""
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from nacre.errors import ConfigError
+from nacre.server.clients import Clients
+from nacre.server.gate import Gate, is_loopback
+from nacre.server.stdio import MOST_BYTES
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+__all__ = ("Address", "application", "parse_address", "run_application")
+
+PATH = "/mcp"
+_MOST_PORT = 65_535
+_SHORTEST_TOKEN = 16
+_MOST_SESSIONS = 256
+_IDLE_SECONDS = 30 * 60.0
+# Open streams would be waited for without an end.
+_GOODBYE_SECONDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """As in an address of the web."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def parse_address(text: str) -> Address:
+    """An address from HOST:PORT.
+
+    Raises:
+        ConfigError: If it is none.
+    """
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not port.isdecimal() or int(port) > _MOST_PORT:
+        raise ConfigError(f"--http {text!r} is no HOST:PORT; use 127.0.0.1:8000, or [::1]:8000")
+    return Address(host, int(port))
+
+
+def application(
+    server: Server[object],
+    clients: Clients,
+    address: Address,
+    *,
+    hosts: Sequence[str] = (),
+    token: str | None = None,
+) -> "ASGIApp":
+    """The server behind its gate.
+
+    Raises:
+        ConfigError: If others than this machine could come in without a token.
+    """
+    if token is None and not is_loopback(address.host):
+        raise ConfigError(
+            f"{address.host!r} can be reached from other machines, so a token is needed:"
+            " give --token-file FILE, or set NACRE_MCP_TOKEN"
+        )
+    if token is not None and len(token) < _SHORTEST_TOKEN:
+        raise ConfigError(
+            f"the token has {len(token)} characters, which others could guess;"
+            f" use {_SHORTEST_TOKEN} random ones or more"
+        )
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MOST_BYTES,
+        session_idle_timeout=_IDLE_SECONDS,
+        max_sessions=_MOST_SESSIONS,
+        # The gate has looked at these already, and more closely.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    own = f"[{address.host}]" if ":" in address.host else address.host
+    return Gate(app, clients, hosts=(own, *hosts), token=token)
+
+
+async def run_application(app: "ASGIApp", address: Address, tell: Callable[[str], None]) -> None:
+    """Serve until this process is told to end; `tell` is given the address once it listens.
+
+    Raises:
+        ConfigError: If it cannot listen there.
+    """
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GOODBYE_SECONDS,
+        h11_max_incomplete_event_size=1 << 16,
+    )
+    listener = _listening(address)
+    with listener:
+        bound = Address(address.host, int(listener.getsockname()[1]))
+        tell(f"http://{bound}{PATH}")
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def _listening(address: Address) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(
+            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        return socket.create_server(found[0][4][:2], family=found[0][0], backlog=1024)
+    except OSError as error:
+        raise ConfigError(f"cannot listen at {address}: {error.strerror or error}") from None
