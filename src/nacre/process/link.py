@@ -86,6 +86,9 @@ class Link:
                 self._hang_up()
                 while self._older:
                     self._older.pop()[0]()
+                if self._errors is not None:
+                    os.close(self._errors)
+                    self._errors = None
 
     def send(
         self, request: dict[str, Any], fds: list[int], declared: tuple[str, bytes] | None = None

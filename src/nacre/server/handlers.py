@@ -30,6 +30,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
 from nacre.errors import CallError, JobNotFoundError
+from nacre.server.beside import beside
 from nacre.server.clients import NAME_HEADER, SOLE, Client, Clients, key_of_name
 from nacre.server.elicitation import OpenQuestions, asker, can_ask
 from nacre.server.heartbeat import heartbeat
@@ -239,13 +240,12 @@ async def _while_there(ctx: _Context) -> AsyncGenerator[None]:
         yield
         return
 
-    async def watch(scope: anyio.CancelScope) -> None:
+    async def give_up() -> None:
         await gone.wait()
         scope.cancel()
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(watch, tasks.cancel_scope)
-        yield
-        tasks.cancel_scope.cancel()
+    with anyio.CancelScope() as scope:
+        async with beside(give_up):
+            yield
     if gone.is_set():
         raise MCPError(code=CONNECTION_CLOSED, message="the client has hung up")

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 import anyio
 from mcp.server.context import ServerRequestContext
 
+from nacre.server.beside import beside
+
 __all__ = ("BEAT_SECONDS", "heartbeat")
 
 # Clients that count their patience anew with each sign of life have a minute or more.
@@ -31,7 +33,5 @@ async def heartbeat(
             message = f"running for {seconds:.0f} s, {said()} bytes of output"
             await ctx.session.report_progress(round(seconds, 3), None, message)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beat)
+    async with beside(beat):
         yield
-        tasks.cancel_scope.cancel()

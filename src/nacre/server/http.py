@@ -1,10 +1,13 @@
 """The protocol over HTTP: an address to listen at, and the application behind it."""
 
+import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import anyio
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
@@ -14,6 +17,7 @@ from nacre.server.gate import Gate, is_loopback
 from nacre.server.stdio import MOST_BYTES
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.types import ASGIApp
 
 __all__ = ("Address", "application", "parse_address", "run_application")
@@ -95,19 +99,37 @@ async def run_application(app: "ASGIApp", address: Address, tell: Callable[[str]
     """
     import uvicorn
 
+    class Quiet(uvicorn.Server):
+        """Leaves signals to others: its own way is to die of them, once everything is closed."""
+
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_GOODBYE_SECONDS,
-        h11_max_incomplete_event_size=1 << 16,
     )
+    server = Quiet(config)
     listener = _listening(address)
     with listener:
         bound = Address(address.host, int(listener.getsockname()[1]))
         tell(f"http://{bound}{PATH}")
-        await uvicorn.Server(config).serve(sockets=[listener])
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_end_when_told, server)
+            await server.serve(sockets=[listener])
+            tasks.cancel_scope.cancel()
+
+
+async def _end_when_told(server: "uvicorn.Server") -> None:
+    """The first signal asks for an orderly end, a second one for any."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            server.force_exit = server.should_exit
+            server.should_exit = True
 
 
 def _listening(address: Address) -> socket.socket:

@@ -5,6 +5,7 @@ nothing to read there, and what it writes by mistake goes to standard error. A m
 limit, and one that cannot be read is answered, where the SDK's own transport would drop it.
 """
 
+import json
 import os
 import socket
 import stat
@@ -21,6 +22,7 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -144,9 +146,13 @@ class Inlet(_Stream):
             if not line.strip():
                 continue
             try:
-                return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValidationError as error:
                 await self._complain(*_fault(error))
+                continue
+            if not (isinstance(message, JSONRPCNotification) and _has_id(line)):
+                return SessionMessage(message)
+            await self._complain(INVALID_REQUEST, "Invalid Request: an id that is none")
 
     async def receive(self) -> SessionMessage:
         """The next message.
@@ -219,6 +225,11 @@ def _reopened(fd: int) -> int | None:
         return os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+
+
+def _has_id(line: bytes) -> bool:
+    """Whether what was taken for a notification is a request, with an id of the wrong kind."""
+    return b'"id"' in line and "id" in json.loads(line)
 
 
 def _fault(error: ValidationError) -> tuple[int, str]:

@@ -92,12 +92,14 @@ class ScriptedBash:
     ) -> Question | None:
         """Nobody has to be asked."""
         del tool, arguments, context
+        return None
 
     async def question_about(
         self, call: Call, context: ToolContext | None = None
     ) -> Question | None:
         """Nobody has to be asked."""
         del call, context
+        return None
 
     async def jobs(self, context: ToolContext | None = None) -> JobList:
         """There are none."""
