@@ -17,6 +17,7 @@ from nacre.cli.benchmarks import (
     jobs,
     latency,
     lines,
+    mcp,
     start,
 )
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale
@@ -48,6 +49,8 @@ _BENCHMARKS: Mapping[str, Callable[[Scale], Awaitable[list[Row]]]] = {
     "timeout": latency.measure_timeout,
     "concurrent": concurrent.measure,
     "import": start.measure,
+    "mcp-call": mcp.measure_call,
+    "mcp-ready": mcp.measure_ready,
     "check": check.measure_check,
     "guards": check.measure_cases,
 }

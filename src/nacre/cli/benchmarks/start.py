@@ -9,7 +9,7 @@ from nacre.cli.benchmarks.baseline import PYTHON, seconds_of
 from nacre.cli.benchmarks.row import Row, Scale, at_most, digits
 from nacre.cli.benchmarks.subject import temporary_folder
 
-__all__ = ("measure",)
+__all__ = ("compiling", "measure")
 
 _MOST_MILLISECONDS = 100.0
 _BARE, _IMPORT, _USE, _RUN = "python -c pass", "import nacre", "from nacre import Bash", "run"
@@ -25,7 +25,7 @@ async def measure(scale: Scale) -> list[Row]:
     """Start fresh processes of each kind, in turn."""
     runs = scale.of(10, quick=2)
     with temporary_folder() as folder:
-        environ = _environ(folder)
+        environ = compiling(folder)
         for argv in _COMMANDS.values():
             seconds_of(argv, environ)
         took = {name: list[float]() for name in _COMMANDS}
@@ -57,7 +57,7 @@ async def measure(scale: Scale) -> list[Row]:
     ]
 
 
-def _environ(folder: str) -> dict[str, str]:
+def compiling(folder: str) -> dict[str, str]:
     """Variables for a start from bytecode, as pip leaves it, wherever this checkout is.
 
     The first start of each kind compiles into the folder; it is not counted.
