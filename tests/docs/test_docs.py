@@ -5,6 +5,7 @@ Each fenced block says by its info string what it is:
     python     a script; it runs in a fresh process and must succeed
     output     what the python block before it prints
     console    `$ command` lines (`> ` goes on), each followed by what it prints
+    json       a file; each MCP server that it names is started, and lists its tools
     verdicts   lines of a decision, the guard (`-` for none) and a script that starts in /srv/app
     text       not run
 
@@ -165,8 +166,28 @@ def test_verdicts_are_what_the_page_says(block: Block, tmp_path: Path) -> None:
     assert found == said
 
 
+@pytest.mark.parametrize("block", of_kind("json"))
+def test_servers_that_a_page_names_are_there(block: Block, tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="the MCP SDK is not installed")
+    for server in json.loads(block.text)["mcpServers"].values():
+        code = f"""
+import anyio
+from mcp import Client, StdioServerParameters
+
+async def main():
+    async with Client(StdioServerParameters(command={server["command"]!r}, args={server["args"]!r})) as client:
+        print(*(tool.name for tool in (await client.list_tools()).tools))
+
+anyio.run(main)
+"""
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        done = run([sys.executable, "-c", code], folder)
+        assert done.stdout.startswith("Bash"), done.stdout
+
+
 def test_every_block_says_what_it_is() -> None:
-    known = {"console", "output", "python", "text", "verdicts"}
+    known = {"console", "json", "output", "python", "text", "verdicts"}
     assert [block.place for block in BLOCKS if block.kind not in known] == []
 
 
