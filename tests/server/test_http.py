@@ -294,6 +294,16 @@ async def test_only_who_knows_the_token_comes_in(
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+async def test_no_script_inherits_the_token(serve: Serve) -> None:
+    server = serve("--dialect", "yoi", NACRE_MCP_TOKEN=_TOKEN, NACRE_TEST_PASSED="as it is")
+    headers = {"authorization": f"Bearer {_TOKEN}"}
+    async with server.client("legacy", headers=headers) as client:
+        result = await client.call_tool("Bash", {"command": "env | grep ^NACRE_; echo looked"})
+    assert "NACRE_TEST_PASSED=as it is" in text_of(result)
+    assert "looked" in text_of(result)
+    assert "TOKEN" not in text_of(result)
+
+
 @pytest.fixture(scope="module")
 def token_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[HttpServer]:
     folder = tmp_path_factory.mktemp("token")
@@ -313,6 +323,7 @@ def token_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[HttpServ
         (["--http", "8000"], {}, "is no HOST:PORT"),
         (["--http", "127.0.0.1:99999"], {}, "is no HOST:PORT"),
         (["--http", "127.0.0.1:0", "--token-file", "/nonexistent"], {}, "cannot be read"),
+        (["--allow-host", "fish"], {}, "go with --http"),
         (["--sandbox", "fish"], {}, "fish"),
         (["--dialect", "fish"], {}, "dialect 'fish' is not known"),
     ],

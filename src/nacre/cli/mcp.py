@@ -55,7 +55,10 @@ def command(
         ) from error
     calls = replace(tool_context(context), cancel=None)
     jobs = "detached" if detached else "owned"
+    token = _token(token_file)
     if http is None:
+        if token_file or allow_host:
+            raise ConfigError("--token-file and --allow-host go with --http HOST:PORT")
         anyio.run(serve_stdio, opened_tool(dialect, context, rules, jobs=jobs), calls)
         return
 
@@ -66,13 +69,15 @@ def command(
 
     with opened_tool(dialect, context, rules) as tool:
         state = tool.state
-    serve = partial(serve_http, hosts=allow_host, token=_token(token_file), tell=_tell)
+    serve = partial(serve_http, hosts=allow_host, token=token, tell=_tell)
     anyio.run(serve, make, calls, http)
 
 
 def _token(file: str | None) -> str | None:
+    """The token; from here on it is in no variable, so that no script inherits it."""
+    variable = os.environ.pop(_TOKEN, None) or None
     if file is None:
-        return os.environ.get(_TOKEN) or None
+        return variable
     try:
         return Path(file).expanduser().read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

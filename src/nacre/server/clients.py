@@ -6,6 +6,7 @@ its calls stands alone, and a job it leaves is found again only by its id, which
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,10 @@ from secrets import token_hex
 
 import anyio
 
-from nacre.errors import CallError
+from nacre.errors import CallError, NacreError
 from nacre.tool import Bash, ToolContext
 
-__all__ = ("NAME_HEADER", "SOLE", "Client", "Clients", "key_of_name")
+__all__ = ("NAME_HEADER", "SOLE", "Client", "Clients", "TooManyClientsError", "key_of_name")
 
 NAME_HEADER = "nacre-client"
 SOLE = "the only client"
@@ -26,6 +27,10 @@ _SHORTEST_NAME = 16
 _MOST_CLIENTS = 256
 _IDLE_SECONDS = 30 * 60.0
 _LOOKS_PER_IDLE = 20
+
+
+class TooManyClientsError(NacreError):
+    """There is no room for one more; later there may be."""
 
 
 def key_of_name(name: str) -> str:
@@ -78,6 +83,7 @@ class Clients:
         self._most = most
         self._known: dict[str, Client] = {}
         self._by_job: dict[str, Client] = {}
+        self._there: Counter[str] = Counter()
         self._apart = 0
 
     @asynccontextmanager
@@ -102,7 +108,7 @@ class Clients:
         Without a key, `words` of the call may name a job; it is then the one who made it.
 
         Raises:
-            CallError: If there are too many clients.
+            TooManyClientsError: If it is one too many.
         """
         if key is not None:
             client = self._known.get(key) or self._admit(key)
@@ -121,13 +127,16 @@ class Clients:
 
     @contextmanager
     def present(self, key: str) -> Generator[None]:
-        """Note that a client is there, for the length of a block, if it is known."""
-        client = self._known.get(key)
-        if client is None:
+        """Note that a client is there for the length of a block, whether it calls or not."""
+        self._there[key] += 1
+        try:
             yield
-            return
-        with self._counted(client):
-            yield
+        finally:
+            self._there[key] -= 1
+            if not self._there[key]:
+                del self._there[key]
+            if client := self._known.get(key):
+                client.seen = anyio.current_time()
 
     async def leave(self, key: str) -> None:
         """A client is gone: end all that is its own."""
@@ -162,7 +171,7 @@ class Clients:
     def _require_room(self) -> None:
         held = len(self._known) + self._apart + len({*self._by_job.values()})
         if held >= self._most:
-            raise CallError(f"{self._most} clients are served already; try again later")
+            raise TooManyClientsError(f"{self._most} clients are served already; try again later")
 
     @contextmanager
     def _counted(self, client: Client) -> Generator[None]:
@@ -179,7 +188,8 @@ class Clients:
             await anyio.sleep(self._idle_seconds / _LOOKS_PER_IDLE)
             late = anyio.current_time() - self._idle_seconds
             for key, client in [*self._known.items()]:
-                if key != SOLE and not client.present and client.seen < late:
+                is_there = key == SOLE or client.present or key in self._there
+                if not is_there and client.seen < late:
                     await self.leave(key)
             for client in {*self._by_job.values()}:
                 if not client.present and client.seen < late:

@@ -14,6 +14,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     CONNECTION_CLOSED,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -31,7 +32,14 @@ from starlette.requests import Request
 
 from nacre.errors import CallError, JobNotFoundError
 from nacre.server.beside import beside
-from nacre.server.clients import NAME_HEADER, SOLE, Client, Clients, key_of_name
+from nacre.server.clients import (
+    NAME_HEADER,
+    SOLE,
+    Client,
+    Clients,
+    TooManyClientsError,
+    key_of_name,
+)
 from nacre.server.elicitation import OpenQuestions, asker, can_ask
 from nacre.server.heartbeat import heartbeat
 from nacre.server.resources import TEMPLATES, contents_of, range_of, resource_of
@@ -184,6 +192,8 @@ class _Handlers:
                 yield client
         except CallError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
+        except TooManyClientsError as error:
+            raise MCPError(code=INTERNAL_ERROR, message=str(error)) from None
 
 
 class _Count:

@@ -26,6 +26,8 @@ PATH = "/mcp"
 _MOST_PORT = 65_535
 _SHORTEST_TOKEN = 16
 _MOST_SESSIONS = 256
+# One more is answered with 503.
+_MOST_REQUESTS = 1_024
 _IDLE_SECONDS = 30 * 60.0
 # Open streams would be waited for without an end.
 _GOODBYE_SECONDS = 2
@@ -112,6 +114,8 @@ async def run_application(app: "ASGIApp", address: Address, tell: Callable[[str]
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_GOODBYE_SECONDS,
+        limit_concurrency=_MOST_REQUESTS,
+        ws="none",
     )
     server = Quiet(config)
     listener = _listening(address)
