@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Hundreds of processes start in the tests; none is to compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read user-tests oracle docs bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents user-tests oracle self-check conformance clients docs bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,10 +21,10 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## a short tour, with what a model would see
 	@$(BIN)/python docs/demo.py
 
-# The longest first, two at a time: the tests are made to stand other work beside them.
+# The longest first, some at a time: they wait more than they work, and stand others beside them.
 test: $(READY)  ## everything that must hold
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
-	  user-tests tests-held tests-edges tests-read types lint architecture
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target \
+	  user-tests tests-held tests-read tests-edges tests-agents types lint architecture
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -37,6 +39,7 @@ architecture: $(READY)
 
 HELD := tests/attacks tests/engine tests/process tests/sandbox tests/soak
 EDGES := tests/cli tests/docs
+AGENTS := tests/adapters tests/server
 
 tests: $(READY)  ## all tests, as this user
 	$(BIN)/python -m pytest
@@ -48,13 +51,25 @@ tests-edges: $(READY)
 	$(BIN)/python -m pytest $(EDGES)
 
 tests-read: $(READY)
-	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%) $(EDGES:%=--ignore=%)
+	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%) $(EDGES:%=--ignore=%) $(AGENTS:%=--ignore=%)
+
+tests-agents: $(READY)
+	$(BIN)/python -m pytest $(AGENTS)
 
 user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py
 
 oracle: $(READY)  ## many scripts run where they do no harm, against their readings
 	PYTHONPATH=tests $(BIN)/python -m oracle
+
+self-check: $(READY)  ## inspect-ai's own checks of a sandbox, the slow ones too
+	NACRE_REQUIRE=self-check $(BIN)/python -m pytest tests/adapters/test_inspect_ai_self_check.py
+
+conformance: $(READY)  ## the MCP server on the conformance suite, which npm fetches
+	PYTHONPATH=tests $(BIN)/python -m mcp_conformance
+
+clients: $(READY)  ## real MCP clients, which npm fetches, on the MCP server
+	PYTHONPATH=tests $(BIN)/python -m mcp_clients
 
 docs: $(READY)  ## write the table of conformance anew
 	$(BIN)/python docs/conformance.py > docs/conformance.md
@@ -67,4 +82,4 @@ fix: $(READY)  ## format, and mend what can be mended
 	$(BIN)/ruff format .
 
 clean:  ## forget the environment
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .conformance .clients

@@ -15,10 +15,14 @@ from pathlib import Path
 USER = 61234
 ROOT = Path(__file__).parents[1]
 TESTS = (
+    "adapters",
     "attacks",
     "capture",
-    "cli/test_run.py",
+    "cli/test_grants.py",
     "cli/test_jobs.py",
+    "cli/test_journal.py",
+    "cli/test_prompt.py",
+    "cli/test_run.py",
     "config",
     # Of the dialects, what depends on who runs it: sandboxes, jobs and folders.
     "conformance/agentrail/test_agentrail_memo.py",
@@ -32,6 +36,7 @@ TESTS = (
     "engine",
     "process",
     "sandbox",
+    "server",
     "soak",
 )
 # Not root's own Python: its home is closed to others.
@@ -100,7 +105,7 @@ def _install(folder: Path) -> None:
     subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True)
     subprocess.run(
         [folder / "venv/bin/python", "-m", "pip", "install", "--quiet",
-         "--disable-pip-version-check", "-c", project / "constraints.txt", project,
+         "--disable-pip-version-check", "-c", project / "constraints.txt", f"{project}[all]",
          "pytest", "pytest-timeout", "pytest-randomly", "hypothesis", "trio"],
         check=True,
     )  # fmt: skip

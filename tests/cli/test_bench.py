@@ -17,6 +17,7 @@ ROWS = {
     "flood": ["flood", "flood memory"],
     "lines": ["lines memory", "lines tail"],
     "jobs": ["jobs", "jobs memory", "jobs threads", "jobs warden"],
+    "journal": ["journal"],
     "cancel": ["cancel"],
     "timeout": ["timeout"],
     "concurrent": ["concurrent", "concurrent leaks"],

@@ -1,8 +1,7 @@
-"""`nacre call`, `specs`, `conformance` and `journal`, each as a process of its own."""
+"""`nacre call`, `specs` and `conformance`, each as a process of its own."""
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -91,40 +90,6 @@ def test_conformance_lists_every_requirement(state: Path) -> None:
     assert [entry["id"] for entry in printed] == everything
     one = nacre("conformance", "yoi", state=state).out
     assert all(entry.test in one for entry in requirements("yoi"))
-
-
-def test_the_journal_tells_its_entries_and_which_one_was_changed(state: Path) -> None:
-    for number in range(3):
-        call(state, "codegen", "Bash", command=f"exit {number}", description=f"number {number}")
-    told = [json.loads(line) for line in nacre("journal", "--json", state=state).out.splitlines()]
-    assert [(each["description"], each["exit_code"]) for each in told] == [
-        ("number 0", 0),
-        ("number 1", 1),
-        ("number 2", 2),
-    ]
-    assert "number 2" in nacre("journal", "--last", "1", state=state).out
-    assert nacre("journal", "verify", state=state).out == "3 entries, unbroken\n"
-    with sqlite3.connect(state / "journal.db") as db:
-        db.execute("DROP TRIGGER journal_stays")
-        db.execute("UPDATE journal SET entry = '{}' WHERE number = 2")
-    db.close()
-    broken = nacre("journal", "verify", state=state)
-    assert broken.code == 1
-    assert broken.out.startswith("entry 2 is not what was written after entry 1: {}")
-
-
-def test_the_journal_is_followed(state: Path) -> None:
-    call(state, "codegen", "Bash", command="true", description="first")
-    with subprocess.Popen(
-        [sys.executable, "-m", "nacre", "journal", "--follow", "--json"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "NACRE_STATE": str(state)},
-    ) as follower:
-        assert follower.stdout is not None
-        assert json.loads(follower.stdout.readline())["description"] == "first"
-        call(state, "codegen", "Bash", command="true", description="second")
-        assert json.loads(follower.stdout.readline())["description"] == "second"
-        follower.kill()
 
 
 def test_a_reader_that_left_has_an_exit_code_of_its_own(state: Path) -> None:

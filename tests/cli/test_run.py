@@ -109,7 +109,7 @@ def test_a_settings_file_that_cannot_be_used_is_one_sentence(state: Path, worksp
 
 
 def test_a_command_that_is_none_is_unknown(state: Path) -> None:
-    for command in ("mcp", "serve", "nonsense"):
+    for command in ("serve", "nonsense"):
         done = nacre(command, state=state)
         assert (done.code, done.out) == (2, "")
         assert done.err == f"nacre: No such command '{command}'; see 'nacre --help'\n"

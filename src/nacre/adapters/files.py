@@ -7,7 +7,7 @@ however they change meanwhile, the kernel holds the program to the tool's confin
 import errno
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from shlex import quote
@@ -41,6 +41,7 @@ __all__ = (
     "reading",
     "refusal",
     "removing",
+    "require_path",
     "resolving",
     "unfinished",
     "writing",
@@ -50,6 +51,8 @@ __all__ = (
 _LONGEST = timedelta(minutes=5)
 _MOST_SAID = 16 * 1024 * 1024
 _MOST_RECORDED = 8_000
+_PATH_MAX = 4096  # the kernel's, with the NUL at the end
+_PUT_BACK = "is protected, and was put back"
 # Programs of ours are the system's, whatever a workspace has on the host's PATH; and what
 # fails is told in the C library's own words.
 _PLAIN = MappingProxyType(
@@ -75,16 +78,20 @@ _ERRORS: Mapping[str, int] = MappingProxyType(
     }
 )
 _FAIL = 'fail() { echo "$1" >&2; exit 1; }; '
-_REGULAR = '[ ! -e "$1" ] || [ -f "$1" ] || [ -d "$1" ] || fail "Not a regular file"; '
+# A pipe would be waited for. A file that may not be read is a device in a room, that nobody opens.
+_REGULAR = (
+    '[ ! -c "$1" ] || : < "$1" || exit 1; '
+    '[ ! -e "$1" ] || [ -f "$1" ] || [ -d "$1" ] || fail "Not a regular file"; '
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One thing to be done with one path.
+    """One thing to be done with one path; a relative one starts in a call's working directory.
 
     `script` is how a person would write it: that is what guards and rules judge, and what the
     journal has. `program` does it, given the path and `words` as its parameters. `most` bytes
-    of what it says are kept.
+    of what it says are kept. `changes` says that something is different afterwards.
     """
 
     path: str
@@ -93,10 +100,12 @@ class Operation:
     words: tuple[str, ...] = ()
     stdin: bytes | None = None
     most: int = _MOST_SAID
+    changes: bool = False
 
 
 def reading(path: str, *, most: int) -> Operation:
     """Read a file: all of it, or one byte more than `most`."""
+    path = _named(path)
     return Operation(
         path=path,
         script=f"< {quote(path)}",
@@ -108,6 +117,7 @@ def reading(path: str, *, most: int) -> Operation:
 
 def writing(path: str, data: bytes) -> Operation:
     """Write a file in the place of what is there, through links, and make the folders it needs."""
+    path = _named(path)
     return Operation(
         path=path,
         script=f"> {quote(path)}",
@@ -115,11 +125,13 @@ def writing(path: str, data: bytes) -> Operation:
         f'[ -d "$2" ] || mkdir -p -- "$2" || exit 1; {_REGULAR}exec cat > "$1"',
         words=(os.path.dirname(path),),
         stdin=data,
+        changes=True,
     )
 
 
 def looking(path: str) -> Operation:
     """Say what is there, at the end of its links: the mode in hexadecimal, and the size."""
+    path = _named(path)
     return Operation(
         path=path,
         script=as_comment(f"stat {path}"),
@@ -130,32 +142,43 @@ def looking(path: str) -> Operation:
 def listing(path: str) -> Operation:
     """Name what a folder holds: type at the end of its links, type, size and name, NUL after each.
 
-    `/` stands between them, which no name holds.
+    `/` stands between them, which no name holds. What is removed meanwhile is left out.
     """
+    path = _named(path)
     return Operation(
         path=path,
         script=as_comment(f"ls {path}"),
-        program='exec find "$1/." -mindepth 1 -maxdepth 1 -printf "%Y/%y/%s/%f\\0"',
+        program='cd -P -- "$1" && exec find . -ignore_readdir_race -mindepth 1 -maxdepth 1 '
+        '-printf "%Y/%y/%s/%f\\0"',
     )
 
 
 def making(path: str) -> Operation:
     """Make a folder, and those above it."""
-    return Operation(path=path, script=f"mkdir -p {quote(path)}", program='exec mkdir -p -- "$1"')
+    path = _named(path)
+    return Operation(
+        path=path,
+        script=f"mkdir -p {quote(path)}",
+        program='exec mkdir -p -- "$1"',
+        changes=True,
+    )
 
 
 def removing(path: str) -> Operation:
     """Remove a file, a link, or a folder with all it holds."""
+    path = _named(path)
     return Operation(
         path=path,
         script=f"rm -rf {quote(path)}",
         program='[ -e "$1" ] || [ -L "$1" ] || fail "No such file or directory"; '
         'exec rm -rf -- "$1"',
+        changes=True,
     )
 
 
 def resolving(path: str) -> Operation:
     """Follow every link of a path, as far as there is something; NUL after it."""
+    path = _named(path)
     return Operation(
         path=path,
         script=as_comment(f"realpath {path}"),
@@ -168,6 +191,22 @@ def as_comment(script: str) -> str:
     return f"# {json.dumps(script[:_MOST_RECORDED])}"
 
 
+def require_path(path: str) -> None:
+    """Refuse a path that no kernel could be given.
+
+    Raises:
+        OSError: If it is empty or too long.
+        ValueError: If a character of it is in no path.
+    """
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, "an empty path leads nowhere", path)
+    if "\0" in path:
+        raise ValueError(f"{path!r:.100} holds a NUL character; no path does")
+    if len(os.fsencode(path)) >= _PATH_MAX:  # a lone surrogate is no byte of a name, and raises
+        shown = f"{path[:100]}..."
+        raise OSError(errno.ENAMETOOLONG, f"a path has less than {_PATH_MAX} bytes", shown)
+
+
 async def perform(
     tool: Bash, operation: Operation, context: ToolContext, *, judged: bool = True
 ) -> bytes:
@@ -177,12 +216,10 @@ async def perform(
 
     Raises:
         OSError: If it failed; the class is that of the cause, and a refusal is a PermissionError.
-        ValueError: If the path is none that a kernel could be given.
+        ValueError: If a character of the path is in no path.
         NacreError: If it could not be carried out at all.
     """
-    if "\0" in operation.path:
-        raise ValueError(f"{operation.path!r} holds a NUL character; no path does")
-    os.fsencode(operation.path)  # a lone surrogate is no byte of a name, and raises
+    require_path(operation.path)
     words = " ".join(map(quote, (operation.path, *operation.words)))
     run = Run(
         script=operation.script if judged else as_comment(operation.script),
@@ -196,7 +233,7 @@ async def perform(
     result = await carry_out(tool, run, context, raw=True)
     match result.outcome:
         case Exited(0):
-            _require_untouched(operation, result)
+            _require_whole(operation, result)
             return result.transcript.head
         case Exited() | Signaled():
             raise _failure(operation, result)
@@ -208,9 +245,16 @@ async def perform(
             raise unfinished(result.outcome)
 
 
-async def carry_out(tool: Bash, run: Run, context: ToolContext, *, raw: bool) -> Result:
+async def carry_out(
+    tool: Bash,
+    run: Run,
+    context: ToolContext,
+    *,
+    raw: bool,
+    on_output: Callable[[bytes], None] | None = None,
+) -> Result:
     """Have a run carried out, which has a result."""
-    result = await tool.carry_out(run, context, raw=raw)
+    result = await tool.carry_out(run, context, raw=raw, on_output=on_output)
     if isinstance(result, JobList):
         raise WardenError("a run was answered with a list of jobs")
     return result
@@ -235,10 +279,18 @@ def unfinished(outcome: Outcome) -> NacreError:
             return WardenError(f"it ended in a way that was not asked for: {outcome}")
 
 
-def _require_untouched(operation: Operation, result: Result) -> None:
-    """Say so if what was written is not there any more: a protected path was put back."""
-    if operation.stdin is not None and result.notices:
-        raise PermissionError(errno.EACCES, "; ".join(result.notices), operation.path)
+def _named(path: str) -> str:
+    """A path that no program takes for an option, or for a word of its own."""
+    return path if not path or path.startswith("/") else f"./{path}"
+
+
+def _require_whole(operation: Operation, result: Result) -> None:
+    """Say so if what was said was too much, or what was done is undone: a protected path was put back."""
+    if result.transcript.omitted:
+        raise OSError(errno.EFBIG, f"more than {operation.most} bytes came of it", operation.path)
+    undone = [notice for notice in result.notices if _PUT_BACK in notice]
+    if operation.changes and undone:
+        raise PermissionError(errno.EACCES, "; ".join(undone), operation.path)
 
 
 def _failure(operation: Operation, result: Result) -> OSError:
@@ -247,8 +299,9 @@ def _failure(operation: Operation, result: Result) -> OSError:
     line = said.rpartition("\n")[2]
     words = line.rpartition(": ")[2]
     sentence = "; ".join(each.sentence for each in result.violations)
+    code = _ERRORS.get(words, errno.EIO)
     return OSError(
-        _ERRORS.get(words, errno.EIO),
+        errno.EACCES if sentence and code == errno.EBUSY else code,  # a mount that is in the way
         sentence or (words if words in _ERRORS else line or f"it failed: {result.outcome}"),
         operation.path,
     )

@@ -1,9 +1,12 @@
 """nacre's tools in a Pydantic AI agent."""
 
 import os
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from hashlib import sha256
+from threading import Lock
+from typing import Any, Literal, cast
 
 from nacre.adapters.pydantic_ai_workspace import NacreWorkspaceBackend
 from nacre.errors import ConfigError
@@ -21,7 +24,7 @@ try:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.tools import AgentDepsT
     from pydantic_ai.toolsets import ToolsetTool
-    from pydantic_core import SchemaValidator, core_schema
+    from pydantic_core import from_json
 except ImportError as error:
     raise ConfigError(
         f"Pydantic AI cannot be imported ({error}); pip install 'nacre[pydantic-ai]'"
@@ -29,17 +32,19 @@ except ImportError as error:
 
 __all__ = ("NacreToolset", "NacreWorkspaceBackend")
 
-# Scripts that a person was asked about; the oldest are forgotten.
+# Questions that are open; the oldest are forgotten.
 _MOST_REMEMBERED = 1000
-_AN_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+# What a yes is about: none of it may be another when the script runs.
+_ASKED_ABOUT = ("script", "cwd", "held")
 
 
 class NacreToolset(AbstractToolset[AgentDepsT]):
     """The tools of a dialect for an agent. The host owns `tool`, and closes it.
 
     A reply is the tool's return value, as text, whether a script failed or not: a failing test is
-    an answer, and no call that the model should make again. Its metadata has `is_error` and
-    `details`. Jobs and cursors belong to the run's conversation.
+    an answer, and no call that the model should make again. So is whatever is wrong with a call's
+    arguments. Its metadata has `is_error` and `details`. Jobs, cursors and grants belong to the
+    run's conversation.
 
     A call that rules leave to a person is deferred: it raises ApprovalRequired with the question as
     metadata. Approved, it runs the script that was asked about, or the one that the approver put in
@@ -61,7 +66,7 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
         self._confinement = confinement
         self._id = id
         self._defers = defers
-        self._asked: dict[tuple[str | None, str | None], Mapping[str, object]] = {}
+        self._asked = _Questions()
 
     @property
     def id(self) -> str | None:
@@ -79,7 +84,7 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
                     parameters_json_schema=cast("dict[str, Any]", spec["input_schema"]),
                 ),
                 max_retries=ctx.max_retries,
-                args_validator=_AN_OBJECT,  # what is in it is the dialect's to answer
+                args_validator=_AnyArguments(),
             )
             for spec in self._tool.specs(self._context(ctx))
         }
@@ -97,13 +102,16 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
             ApprovalRequired: If a person has to be asked first.
         """
         del tool
+        arguments = tool_args.text if isinstance(tool_args, _Unread) else tool_args
         context = self._context(ctx)
         if self._defers:
-            question = await self._tool.question(name, tool_args, context)
+            question = await self._tool.question(name, arguments, context)
             if question and not self._is_approved(question, tool_args, ctx):
-                raise ApprovalRequired(self._remember(question, ctx))
+                told = _told(question)
+                self._asked.add(_key(ctx), told)
+                raise ApprovalRequired(told)
             context = replace(context, approver=_Approved(question, _consent(ctx)))
-        reply = await self._tool.call(name, tool_args, context)
+        reply = await self._tool.call(name, arguments, context)
         return ToolReturn(
             reply.text, metadata={"is_error": reply.is_error, "details": reply.details}
         )
@@ -115,14 +123,6 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
             confinement=self._confinement,
         )
 
-    def _remember(self, question: Question, ctx: RunContext[AgentDepsT]) -> dict[str, Any]:
-        """Keep what is asked about a call, and return it for whoever is asked."""
-        told = _told(question)
-        self._asked[ctx.conversation_id, ctx.tool_call_id] = told
-        while len(self._asked) > _MOST_REMEMBERED:
-            del self._asked[next(iter(self._asked))]
-        return told
-
     def _is_approved(
         self, question: Question, arguments: Mapping[str, Any], ctx: RunContext[AgentDepsT]
     ) -> bool:
@@ -132,10 +132,78 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
         """
         if not ctx.tool_call_approved:
             return False
-        asked = self._asked.get((ctx.conversation_id, ctx.tool_call_id)) or _metadata(ctx)
-        now = _told(question)
-        alike = all(asked.get(key, now[key]) == now[key] for key in ("script", "cwd"))
+        now, key = _told(question), _key(ctx)
+        if self._asked.knows(key):
+            alike = self._asked.matches(key, now)
+        else:
+            said = _metadata(ctx)
+            alike = all(said.get(each, now[each]) == now[each] for each in _ASKED_ABOUT)
         return alike or _is_edited(arguments, ctx)
+
+
+class _AnyArguments:
+    """Takes whatever a model wrote: what is wrong with it is the dialect's to say."""
+
+    def validate_json(
+        self,
+        input: str | bytes | bytearray,  # noqa: A002 (the framework's word)
+        *,
+        allow_partial: bool | Literal["off", "on", "trailing-strings"] = False,
+        **kwargs: object,
+    ) -> dict[str, Any]:
+        """The arguments, if they are an object of JSON."""
+        del kwargs
+        try:
+            found: object = from_json(input, allow_partial=allow_partial)
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return cast("dict[str, Any]", found)
+        text = input if isinstance(input, str) else input.decode("utf-8", "replace")
+        return _Unread(text)
+
+    def validate_python(
+        self,
+        input: dict[str, Any],  # noqa: A002 (the framework's word)
+        *,
+        allow_partial: bool | Literal["off", "on", "trailing-strings"] = False,
+        **kwargs: object,
+    ) -> dict[str, Any]:
+        """The arguments as they came."""
+        del allow_partial, kwargs
+        return input
+
+
+class _Unread(dict[str, Any]):
+    """Arguments that are no object, and so none at all; `text` is what the model wrote."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+_Key = tuple[str | None, str | None]
+
+
+class _Questions:
+    """What was asked about which call, as long as it may be answered; of the text, only a hash."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[_Key, bytes] = OrderedDict()
+        self._lock = Lock()  # a toolset serves the event loops of several threads
+
+    def add(self, key: _Key, told: Mapping[str, object]) -> None:
+        with self._lock:
+            self._open[key] = _fingerprint(told)
+            self._open.move_to_end(key)
+            if len(self._open) > _MOST_REMEMBERED:
+                self._open.popitem(last=False)
+
+    def knows(self, key: _Key) -> bool:
+        return key in self._open
+
+    def matches(self, key: _Key, told: Mapping[str, object]) -> bool:
+        return self._open.get(key) == _fingerprint(told)
 
 
 class _Approved:
@@ -146,10 +214,15 @@ class _Approved:
         self._consent = consent
 
     def __call__(self, question: Question) -> Consent:
-        asked = self._question
-        if asked and (asked.script, asked.cwd) == (question.script, question.cwd):
+        asked = self._question and _told(self._question)
+        now = _told(question)
+        if asked and all(asked[each] == now[each] for each in _ASKED_ABOUT):
             return self._consent
         return Consent.UNANSWERED
+
+
+def _key(ctx: RunContext[AgentDepsT]) -> _Key:
+    return ctx.conversation_id, ctx.tool_call_id
 
 
 def _consent(ctx: RunContext[AgentDepsT]) -> Consent:
@@ -172,6 +245,11 @@ def _is_edited(arguments: Mapping[str, Any], ctx: RunContext[AgentDepsT]) -> boo
         if call.tool_call_id == ctx.tool_call_id
     ]
     return bool(made) and arguments not in made
+
+
+def _fingerprint(told: Mapping[str, object]) -> bytes:
+    words = "\0".join(str(told[each]) for each in _ASKED_ABOUT)
+    return sha256(words.encode("utf-8", "surrogatepass")).digest()
 
 
 def _told(question: Question) -> dict[str, Any]:

@@ -6,12 +6,15 @@ import posixpath
 import stat
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import timedelta
-from math import isfinite
+from math import inf
 from shlex import join
 from weakref import WeakValueDictionary
 
 import anyio
+import anyio.to_thread
+from anyio.lowlevel import current_token
 
 from nacre.adapters.files import (
     Operation,
@@ -23,6 +26,7 @@ from nacre.adapters.files import (
     reading,
     refusal,
     removing,
+    require_path,
     resolving,
     unfinished,
     writing,
@@ -40,6 +44,7 @@ from nacre.model.outcome import (
     Unstarted,
 )
 from nacre.model.transcript import Limit, Transcript
+from nacre.process.cancel import CancelToken
 from nacre.tool import Bash, ToolContext
 
 try:
@@ -70,6 +75,7 @@ _MOST_OUTPUT = 10 * 1024 * 1024
 _MOST_OF_A_FILE = 100 * 1024 * 1024
 _SHOWN_OF_TOO_MUCH = 64 * 1024
 _GRACE = timedelta(seconds=1)
+_LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
 _DENIED, _SIGNALED = 126, 128
 
 
@@ -84,7 +90,7 @@ class NacreWorkspaceBackend(
     A command is checked like an agent's script. One that is refused has exit code 126, and the
     reason in its standard error. What it started ends with it. Files are read and changed by
     programs under the same confinement: `< FILE`, `> FILE`, `mkdir -p` and `rm -rf` are what guards
-    and rules judge, and a refusal is a PermissionError. Reads and writes of one path take turns.
+    and rules judge, and a refusal is a PermissionError. Reads and writes of one file take turns.
     """
 
     def __init__(
@@ -100,7 +106,8 @@ class NacreWorkspaceBackend(
         self._conversation = conversation
         self._confinement = confinement
         self._ref = WorkspaceRef(provider=PROVIDER, id=self._folder)
-        self._turns: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._root: str | None = None
+        self._turns: WeakValueDictionary[tuple[object, str], anyio.Lock] = WeakValueDictionary()
 
     @property
     def ref(self) -> WorkspaceRef:
@@ -108,15 +115,12 @@ class NacreWorkspaceBackend(
         return self._ref
 
     async def working_dir(self) -> str:
-        """The folder, with its links resolved.
+        """The folder, with its links resolved: the same one as long as this backend is used.
 
         Raises:
-            WorkspaceUnavailableError: If it is not there.
+            WorkspaceUnavailableError: If it is not there, or another one is in its place.
         """
-        folder = await anyio.Path(self._folder).resolve()
-        if not await folder.is_dir():
-            raise WorkspaceUnavailableError(f"there is no folder {self._folder!r}; make it first")
-        return str(folder)
+        return await anyio.to_thread.run_sync(self._found)
 
     async def run(
         self,
@@ -124,16 +128,17 @@ class NacreWorkspaceBackend(
         *,
         shell: bool = False,
         env: Mapping[str, str] | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 (the framework's word)
     ) -> CommandResult:
         """Run a command, or with `shell` a script of bash, to its end.
 
-        Secrets in what it says are redacted where the tool does that.
+        Secrets in what it says are redacted where the tool does that. One that says more than
+        can be handed over is ended.
         """
         script = _script(command, shell=shell)
         run = Run(
             script=script,
-            # As a program and not as a word of bash's own, for which `echo` and `kill` are.
+            # As a program: `echo` and `kill` would be words of bash's own.
             program=None if shell else f"exec -- {script}",
             limit=Limit(head=_MOST_OUTPUT, tail=0),
             timeout=_time(timeout),
@@ -141,12 +146,12 @@ class NacreWorkspaceBackend(
             grace=_GRACE,
             environ=_variables(env),
         )
-        context = await self._context()
+        ceiling = _Ceiling()
+        context = replace(await self._context(), cancel=ceiling.reached)
         with _translated():
-            result = await carry_out(self._tool, run, context, raw=False)
-        await (
-            self.working_dir()
-        )  # a folder that went away meanwhile is no place where a command ends
+            result = await carry_out(self._tool, run, context, raw=False, on_output=ceiling)
+        # A folder that went away meanwhile is no place where a command ends.
+        await self.working_dir()
         said, errors = result.transcript, result.errors or Transcript()
         match result.outcome:
             case Exited(code):
@@ -156,12 +161,14 @@ class NacreWorkspaceBackend(
             case Denied():
                 text = f"nacre: denied: {refusal(result.outcome)}\n"
                 return CommandResult(exit_code=_DENIED, stdout="", stderr=text)
-            case TimedOut():
+            case TimedOut(after):
                 raise WorkspaceTimeoutError(
-                    f"the command was ended after {timeout:g} s, with all it started",
+                    f"the command was ended after {after.total_seconds():g} s, with all it started",
                     stdout=_text(said),
                     stderr=_text(errors),
                 )
+            case Stopped() if ceiling.reached.cancelled:
+                raise _too_much(said, errors)
             case Unstarted() | Stopped() | Running() | Lost():
                 raise WorkspaceError(str(unfinished(result.outcome)))
 
@@ -203,7 +210,10 @@ class NacreWorkspaceBackend(
             ValueError: If that would take the working directory along.
         """
         parent, name = posixpath.split(path.rstrip("/"))
-        target = posixpath.join(await self.realpath(parent or "/"), name)
+        if name in {"", ".", ".."}:
+            target = await self.realpath(path)
+        else:
+            target = posixpath.join(await self.realpath(parent or "/"), name)
         root = await self.working_dir()
         if f"{root}/".startswith(f"{target.rstrip('/')}/"):
             raise ValueError(f"{path!r} is the working directory, or above it; it stays")
@@ -226,10 +236,7 @@ class NacreWorkspaceBackend(
         return os.fsdecode((await self._perform(resolving(path))).removesuffix(b"\0"))
 
     async def _perform(self, operation: Operation) -> bytes:
-        if not posixpath.isabs(operation.path):
-            raise ValueError(
-                f"{operation.path!r} is not absolute; a backend is given absolute paths"
-            )
+        _require_absolute(operation.path)
         context = await self._context()
         with _translated():
             return await perform(self._tool, operation, context)
@@ -243,10 +250,45 @@ class NacreWorkspaceBackend(
 
     @asynccontextmanager
     async def _turn(self, path: str) -> AsyncGenerator[None]:
-        """Have a path to oneself: two writes at once would leave a mixture of both."""
-        turn = self._turns.setdefault(path, anyio.Lock())
+        """Have a path to oneself: two writes at once would leave a mixture of both.
+
+        Where it leads is only asked to know whose turn it is. A lock is of one event loop.
+        """
+        _require_absolute(path)
+        target = await anyio.to_thread.run_sync(os.path.realpath, path)
+        turn = self._turns.setdefault((current_token(), target), anyio.Lock())
         async with turn:
             yield
+
+    def _found(self) -> str:
+        found = os.path.realpath(self._folder)
+        if not os.path.isdir(found):
+            raise WorkspaceUnavailableError(f"there is no folder {self._folder!r}; make it first")
+        self._root = self._root or found
+        if found != self._root:
+            raise WorkspaceUnavailableError(
+                f"{self._folder!r} leads to {found!r} now, and led to {self._root!r} before"
+            )
+        return found
+
+
+class _Ceiling:
+    """Hears what a command says, and ends it at more than two streams could hand over."""
+
+    def __init__(self) -> None:
+        self.reached = CancelToken()
+        self._left = 2 * _MOST_OUTPUT
+
+    def __call__(self, data: bytes) -> None:
+        self._left -= len(data)
+        if self._left < 0 and not self.reached.cancelled:
+            self.reached.cancel()
+
+
+def _require_absolute(path: str) -> None:
+    if not posixpath.isabs(path):
+        raise ValueError(f"{path!r:.100} is not absolute; a backend is given absolute paths")
+    require_path(path)
 
 
 @contextmanager
@@ -264,26 +306,35 @@ def _script(command: WorkspaceCommand, *, shell: bool) -> str:
     if isinstance(command, str):
         if not shell:
             raise TypeError("a script needs shell=True; a command is a list of words")
-        return command
+        return _passable(command)
     if shell:
         raise TypeError("a list of words is no script; leave shell=True out")
     if not command:
         raise ValueError("there is no command in an empty list")
-    return join(command)
+    return _passable(join(command))
+
+
+def _passable(text: str) -> str:
+    """A text that a process can be given; a lone surrogate is no byte of one, and raises."""
+    if "\0" in text:
+        raise ValueError(f"there is a NUL character in {text!r:.100}; no process can be given one")
+    os.fsencode(text)
+    return text
 
 
 def _time(timeout: float | None) -> timedelta | None:
     if timeout is None:
         return None
-    if not isfinite(timeout) or timeout <= 0:
+    if not 0 < timeout < inf:
         raise ValueError(f"timeout={timeout!r} is not a positive number of seconds")
-    return timedelta(seconds=timeout)
+    return timedelta(seconds=min(timeout, _LONGEST_SECONDS))
 
 
 def _variables(env: Mapping[str, str] | None) -> dict[str, str]:
     for name, value in (env or {}).items():
-        if not name or "=" in name or "\0" in name + value:
-            raise ValueError(f"the variable {name!r} cannot be set: no '=' or NUL may be in it")
+        if not _passable(name) or "=" in name:
+            raise ValueError(f"{name!r:.100} cannot be the name of a variable")
+        _passable(value)
     return dict(env or {})
 
 
@@ -294,13 +345,17 @@ def _whole(code: int, said: Transcript, errors: Transcript) -> CommandResult:
         WorkspaceOutputLimitError: If that was too much to be kept.
     """
     if said.omitted or errors.omitted:
-        raise WorkspaceOutputLimitError(
-            f"the command said more than {_MOST_OUTPUT} bytes; write them to a file, and read a part",
-            limit=_MOST_OUTPUT,
-            stdout=_text(said)[:_SHOWN_OF_TOO_MUCH],
-            stderr=_text(errors)[:_SHOWN_OF_TOO_MUCH],
-        )
+        raise _too_much(said, errors)
     return CommandResult(exit_code=code, stdout=_text(said), stderr=_text(errors))
+
+
+def _too_much(said: Transcript, errors: Transcript) -> WorkspaceOutputLimitError:
+    return WorkspaceOutputLimitError(
+        f"the command said more than {_MOST_OUTPUT} bytes; write them to a file, and read a part",
+        limit=_MOST_OUTPUT,
+        stdout=_text(said)[:_SHOWN_OF_TOO_MUCH],
+        stderr=_text(errors)[:_SHOWN_OF_TOO_MUCH],
+    )
 
 
 def _text(said: Transcript) -> str:

@@ -5,10 +5,10 @@ import json
 import click
 
 from nacre.cli.terminal import complain
-from nacre.render.underline import visible
 from nacre.config.state import state_folder
 from nacre.engine.grants import GRANTS, Grants
 from nacre.model.approval import Grant
+from nacre.render.underline import visible
 
 __all__ = ("command",)
 
@@ -81,7 +81,9 @@ def _fields(grant: Grant) -> dict[str, object]:
 
 def _line(grant: Grant) -> str:
     scope = grant.scope
-    return visible(
-        f"{grant.id}  {grant.at:%Y-%m-%d %H:%M}  {grant.rule}\n"
-        f"          conversation {scope.conversation}, in {scope.folder}, held to: {scope.held}"
-    )
+    where = f"conversation {scope.conversation}, in {scope.folder}, held to: {scope.held}"
+    return f"{grant.id}  {grant.at:%Y-%m-%d %H:%M}  {_flat(grant.rule)}\n{' ' * 10}{_flat(where)}"
+
+
+def _flat(text: str) -> str:
+    return visible(text.replace("\n", "\\n"))

@@ -14,10 +14,10 @@ import click
 from nacre.cli.context import Context, context_options, opened_tool, rules_option, tool_context
 from nacre.cli.prompt import Prompt, somebody_is_there
 from nacre.cli.terminal import complain, leave_stdout, spinning, write_out
-from nacre.render.underline import visible
 from nacre.config.layers import gather
 from nacre.dialects.nacre.replies import reply_to_run
 from nacre.model.outcome import Denied, Exited, Running, Signaled, Stopped, TimedOut
+from nacre.render.underline import visible
 from nacre.tool import Bash, Ran, ToolContext
 
 __all__ = ("command",)

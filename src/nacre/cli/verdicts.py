@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from nacre.cli.terminal import coloured
-from nacre.render.underline import one_line, underlined, visible
 from nacre.model.verdict import Decision, Verdict
+from nacre.render.underline import one_line, underlined, visible
 
 __all__ = ("fields", "told")
 

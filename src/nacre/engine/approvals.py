@@ -4,11 +4,13 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from nacre.engine.asking import ask
 from nacre.engine.grants import Grants
+from nacre.engine.identity import identity
 from nacre.engine.threads import in_thread
 from nacre.errors import StateError
 from nacre.model.approval import Answer, Consent, Question, Scope
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ("Approvals", "Approve", "Checker", "Judged", "Petition")
 
 _LOG = logging.getLogger("nacre")
+_SHORT = 8  # digits of a hash that tells confinements apart
 
 Approve = Callable[[Question], Awaitable[Answer]]
 
@@ -49,7 +52,8 @@ class Checker(Protocol):
 class Petition:
     """What is to be decided: a question, where its script would run, and for whom.
 
-    `approve` asks somebody; None if nobody is there.
+    `approve` asks somebody; None if nobody is there. One that is not `plain` is given
+    more than its text shows, an input or variables of its own: that nobody grants for always.
     """
 
     question: Question
@@ -57,6 +61,19 @@ class Petition:
     confinement: Confinement
     approve: Approve | None
     cancel: CancelToken | None
+    plain: bool = True
+
+    @property
+    def scope(self) -> Scope:
+        """Where a grant counts that is given now."""
+        asked, confinement = self.question, repr(self.confinement)
+        # The words leave out what is long: which paths are denied or protected, and the limits.
+        rest = sha256(confinement.encode("utf-8", "backslashreplace")).hexdigest()[:_SHORT]
+        return Scope(
+            conversation=asked.conversation,
+            folder=_storable(os.path.realpath(asked.cwd)),
+            held=_storable(f"{asked.held} ({rest})"),
+        )
 
 
 class Judged(NamedTuple):
@@ -71,7 +88,8 @@ class Judged(NamedTuple):
 class Approvals:
     """Answers petitions. What it remembers is in the state directory, never in itself.
 
-    Where scripts can write the state directory, they could write grants; then there are none.
+    Where scripts are let write the state directory by their confinement, they could write
+    grants; then there are none.
     """
 
     def __init__(self, checker: Checker, grants: Grants) -> None:
@@ -85,14 +103,15 @@ class Approvals:
         return await self._whole(petition)
 
     async def judge(self, petition: Petition) -> Judged:
-        """Find somebody's yes or no, whoever's it is."""
+        """Find somebody's yes or no, whoever's it is. What an approver raises, is raised."""
         verdict = petition.question.verdict
         if grant := await in_thread(self._granted, petition):
             answer = Answer(consent=Consent.ALWAYS, by="a grant", grant=grant)
             return Judged(verdict, answer=answer)
         if petition.approve is None:
             return Judged(verdict, Denied(verdict))
-        return await self._ask(petition.approve, await self._whole(petition), petition.cancel)
+        whole = replace(petition, question=await self._whole(petition))
+        return await self._ask(petition.approve, whole)
 
     def close(self) -> None:
         """Let go of the grants."""
@@ -100,68 +119,80 @@ class Approvals:
 
     async def _whole(self, petition: Petition) -> Question:
         """The question, with what a yes for always would come to."""
-        question = petition.question
-        if not self._kept_from_scripts(petition.confinement):
-            return question
-        grants = await in_thread(self._checker.offer, question.script, petition.surroundings)
-        return replace(question, grants=grants)
+        return replace(petition.question, grants=await in_thread(self._offered, petition))
 
-    async def _ask(
-        self, approve: Approve, question: Question, cancel: CancelToken | None
-    ) -> Judged:
-        verdict, folder = question.verdict, _identity(question.cwd)
-        answer = await ask(approve, question, cancel)
-        if answer is None:
+    async def _ask(self, approve: Approve, petition: Petition) -> Judged:
+        question = petition.question
+        verdict, folder = question.verdict, identity(question.cwd)
+        said = await ask(approve, question, petition.cancel)
+        if said is None:
             return Judged(verdict, Stopped())
+        answer = _settled(said)
         if not answer.consent.allows:
             answered = answer.consent is Consent.NO
             return Judged(verdict, Denied(verdict, answered=answered, said=answer.said), answer)
-        if _identity(question.cwd) != folder:
+        if identity(question.cwd) != folder:
             why = f"{str(question.cwd)!r} became another folder while the question was open"
             return Judged(verdict, Unstarted(why), answer)
         always = answer.consent is Consent.ALWAYS
-        return Judged(
-            verdict, None, answer, await in_thread(self._remember, question) if always else ()
-        )
+        notices = await in_thread(self._remember, petition) if always else ()
+        return Judged(verdict, None, answer, notices)
+
+    def _offered(self, petition: Petition) -> tuple[str, ...]:
+        if not self._can_remember(petition):
+            return ()
+        try:
+            return self._checker.offer(petition.question.script, petition.surroundings)
+        except Exception:  # noqa: BLE001 (whatever it is, a person can still answer)
+            _LOG.exception("what a yes for always would come to cannot be said")
+            return ()
 
     def _granted(self, petition: Petition) -> str:
         """The ids of the grants that answer a petition; empty if they do not."""
-        if not self._kept_from_scripts(petition.confinement):
+        if not self._can_remember(petition):
             return ""
+        script, surroundings = petition.question.script, petition.surroundings
         try:
-            found = self._grants.within(_scope(petition.question))
+            found = self._grants.within(petition.scope)
+            rules = tuple(each.rule for each in found)
+            used = self._checker.grants(script, surroundings, rules) if found else ()
         except StateError as error:
             _LOG.warning("no grant is known, so somebody is asked again: %s", error)
             return ""
-        if not found:
+        except Exception:  # noqa: BLE001 (whatever it is, a person can still answer)
+            _LOG.exception("whether a grant answers cannot be said, so somebody is asked again")
             return ""
-        used = self._checker.grants(
-            petition.question.script, petition.surroundings, tuple(each.rule for each in found)
-        )
         return " ".join(each.id for each in found if each.rule in used)
 
-    def _remember(self, question: Question) -> tuple[str, ...]:
+    def _remember(self, petition: Petition) -> tuple[str, ...]:
         try:
-            for rule in question.grants:
-                self._grants.add(rule, _scope(question))
+            for rule in petition.question.grants:
+                self._grants.add(rule, petition.scope)
         except StateError as error:
             return (f"the yes holds for this once only: {error}",)
         return ()
 
-    def _kept_from_scripts(self, confinement: Confinement) -> bool:
-        """Whether scripts that are confined cannot write what they would be granted by."""
+    def _can_remember(self, petition: Petition) -> bool:
+        """Whether a grant is one: the text is all there is, and no script writes its own.
+
+        Where everything may be written, that was said in words; rules could be written too.
+        """
         state = PurePath(os.path.realpath(self._grants.path.parent))
-        return not any(state.is_relative_to(folder) for folder in confinement.writable or ())
+        writable = (os.path.realpath(each) for each in petition.confinement.writable or ())
+        return petition.plain and not any(state.is_relative_to(each) for each in writable)
 
 
-def _scope(question: Question) -> Scope:
-    return Scope(conversation=question.conversation, folder=str(question.cwd), held=question.held)
+def _settled(said: object) -> Answer:
+    """An answer as it is acted on and written down; what is none is a no."""
+    if not isinstance(said, Answer) or not isinstance(cast("object", said.consent), Consent):
+        return Answer(consent=Consent.NO)
+    return replace(said, said=str(said.said), by=str(said.by), grant="")
 
 
-def _identity(folder: PurePath) -> tuple[int, int] | None:
-    """Which folder a path leads to; None if it leads to none."""
+def _storable(text: str) -> str:
+    """A text as it can be stored, so that no two become the same: a path begins with no quote."""
     try:
-        found = os.stat(folder)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        text.encode()
+    except UnicodeEncodeError:
+        return ascii(text)
+    return text

@@ -1,5 +1,6 @@
 """Wait for a person's answer, or for the call to be cancelled."""
 
+import os
 from collections.abc import Awaitable, Callable
 
 import anyio
@@ -17,21 +18,29 @@ async def ask(
 
     What the one who is asked raises, is raised.
     """
+    if cancel is None:
+        return await approve(question)
+    if cancel.cancelled:
+        return None
     answer: Answer | None = None
-    failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
+    failure: BaseException | None = None
+    # Of its own: several calls may hold one token, and only one task may wait for a descriptor.
+    cancelled = os.dup(cancel.fileno())
+    try:
+        async with anyio.create_task_group() as tasks:
 
-        async def give_up(token: CancelToken) -> None:
-            await anyio.wait_readable(token.fileno())
+            async def give_up() -> None:
+                await anyio.wait_readable(cancelled)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(give_up)
+            try:
+                answer = await approve(question)
+            except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 (a task group would wrap it)
+                failure = error
             tasks.cancel_scope.cancel()
-
-        if cancel is not None:
-            tasks.start_soon(give_up, cancel)
-        try:
-            answer = await approve(question)
-        except Exception as error:  # noqa: BLE001 (a task group would wrap it)
-            failure = error
-        tasks.cancel_scope.cancel()
+    finally:
+        os.close(cancelled)
     if failure is not None:
         raise failure
     return answer

@@ -8,8 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakSet
 
 from nacre.engine.private import make_private
 from nacre.errors import StateError
@@ -18,6 +20,7 @@ __all__ = ("Database",)
 
 _T = TypeVar("_T")
 _BUSY_SECONDS = 20.0
+_FORK_SECONDS = 2.0
 _TABLE = r"CREATE TABLE (\w+)"
 
 
@@ -25,7 +28,8 @@ class Database:
     """A connection of this process, made on first use; safe for threads and processes.
 
     A file that is broken, or of a newer version, is set aside under another name
-    and reported; it is never deleted.
+    and reported; it is never deleted. A fork finds it closed: a child that had a copy of the
+    connection would believe in locks that it does not have.
     """
 
     def __init__(
@@ -37,7 +41,9 @@ class Database:
         self._version = version
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._copied: sqlite3.Connection | None = None
         self.reports: list[str] = []
+        _forks().add(self)
 
     def do(self, work: Callable[[sqlite3.Connection], _T], *, reading: bool = False) -> _T:
         """Do something in a transaction; once more if the file had to be set aside.
@@ -65,6 +71,23 @@ class Database:
         """Let go of the file."""
         with self._lock:
             self._disconnect()
+
+    def let_go(self) -> bool:
+        """Close it, and let nobody open it until `go_on`; false if it is in use for long."""
+        if not self._lock.acquire(timeout=_FORK_SECONDS):
+            return False
+        self._disconnect()
+        return True
+
+    def go_on(self) -> None:
+        """Let it be opened again."""
+        self._lock.release()
+
+    def begin_anew(self) -> None:
+        """Be as new, in a child: nobody else is there who could use it, or let go of it."""
+        # Kept: whoever closes a connection believes to be the last, and removes the log.
+        self._copied, self._connection = self._connection, None
+        self._lock = threading.Lock()
 
     def _transact(self, work: Callable[[sqlite3.Connection], _T], *, reading: bool) -> _T:
         if self._connection is None:
@@ -128,6 +151,37 @@ class Database:
         return None if found == "ok" else f"is broken ({found.splitlines()[-1]})"
 
 
+class _Forks:
+    """The databases of this process, each closed while it forks."""
+
+    def __init__(self) -> None:
+        self._all: WeakSet[Database] = WeakSet()
+        self._held = threading.local()
+        os.register_at_fork(
+            before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child
+        )
+
+    def add(self, database: Database) -> None:
+        """One more."""
+        self._all.add(database)
+
+    def _before(self) -> None:
+        self._held.databases = [each for each in list(self._all) if each.let_go()]
+
+    def _in_parent(self) -> None:
+        for each in self._held.databases:
+            each.go_on()
+
+    def _in_child(self) -> None:
+        for each in list(self._all):
+            each.begin_anew()
+
+
+@cache
+def _forks() -> _Forks:
+    return _Forks()
+
+
 @contextmanager
 def _lock_of(path: Path) -> Generator[None]:
     """Let one process at a time open or set aside a database."""
@@ -144,8 +198,10 @@ def _lock_of(path: Path) -> Generator[None]:
 
 def _open(path: Path) -> sqlite3.Connection:
     """Open or make the file, for its owner only; SQLite's other files follow it."""
+    # Only one that is not there: closing any descriptor of a file gives up every lock that
+    # this process has on it, those of SQLite's own connections included.
     with suppress(OSError):
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     return sqlite3.connect(
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )

@@ -363,6 +363,7 @@ def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:
         confinement=occasion.confinement,
         approve=occasion.approve,
         cancel=occasion.cancel,
+        plain=run.stdin is None and not run.environ,
     )
 
 

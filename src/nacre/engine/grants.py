@@ -1,12 +1,15 @@
 """The grants of a state directory: what people allowed for always, until they take it back."""
 
+import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from nacre.engine.identity import identity
 from nacre.model.approval import Grant, Scope
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ("GRANTS", "Grants")
 
 _T = TypeVar("_T")
+_LOG = logging.getLogger("nacre")
 
 # Its name in a state directory.
 GRANTS = "grants.db"
@@ -31,11 +35,16 @@ _ID_BYTES = 4
 
 
 class Grants:
-    """Grants by their scope; shared by processes, and read anew each time: one can be revoked."""
+    """Grants by their scope; shared by processes, and read anew each time: one can be revoked.
+
+    Removing the file revokes them all.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._database: Database | None = None
+        self._file: tuple[int, int] | None = None
+        self._lock = threading.Lock()
 
     def within(self, scope: Scope) -> tuple[Grant, ...]:
         """The grants that count in a scope.
@@ -43,7 +52,7 @@ class Grants:
         Raises:
             StateError: If they cannot be read.
         """
-        if not self.path.exists():
+        if identity(self.path) is None:
             return ()
         where = "WHERE conversation = ? AND folder = ? AND held = ? ORDER BY at"
         return self._select(where, (scope.conversation, scope.folder, scope.held))
@@ -54,7 +63,7 @@ class Grants:
         Raises:
             StateError: If they cannot be read.
         """
-        return self._select("ORDER BY at, id", ()) if self.path.exists() else ()
+        return self._select("ORDER BY at, id", ()) if identity(self.path) else ()
 
     def add(self, rule: str, scope: Scope) -> None:
         """Remember a rule; one that is known already is left as it is.
@@ -78,7 +87,7 @@ class Grants:
         Raises:
             StateError: If it cannot be written.
         """
-        if not self.path.exists():
+        if identity(self.path) is None:
             return False
         return self._do(
             lambda db: db.execute("DELETE FROM grants WHERE id = ?", (grant_id,)).rowcount > 0
@@ -86,8 +95,8 @@ class Grants:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._database is not None:
-            self._database.close()
+        with self._lock:
+            self._forget_file()
 
     def _select(self, clause: str, values: tuple[str, ...]) -> tuple[Grant, ...]:
         query = f"SELECT id, rule, conversation, folder, held, at FROM grants {clause}"  # noqa: S608
@@ -103,9 +112,21 @@ class Grants:
         )
 
     def _do(self, work: "Callable[[sqlite3.Connection], _T]", *, reading: bool = False) -> _T:
-        if self._database is None:
-            # Not before: most calls have no use for SQLite, and it takes 50 ms to import.
-            from nacre.engine.database import Database
+        with self._lock:
+            if self._file != identity(self.path):
+                self._forget_file()  # what is open was removed, or replaced
+            if self._database is None:
+                # Not before: most calls have no use for SQLite, and it takes 50 ms to import.
+                from nacre.engine.database import Database
 
-            self._database = Database(self.path, _SCHEMA, _VERSION, what="grants database")
-        return self._database.do(work, reading=reading)
+                self._database = Database(self.path, _SCHEMA, _VERSION, what="grants database")
+            done = self._database.do(work, reading=reading)
+            while self._database.reports:
+                _LOG.warning("%s", self._database.reports.pop())
+            self._file = identity(self.path)
+            return done
+
+    def _forget_file(self) -> None:
+        if self._database is not None:
+            self._database.close()
+        self._database = None

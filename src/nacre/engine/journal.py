@@ -1,134 +1,201 @@
-"""The record of what happened: one entry for each call, each bound to the one before.
+"""The record of what happened: an entry for each call, and one more if it takes its time.
 
-An entry is a line of JSON; its hash covers that line and the hash of the entry before it, so
-that one that was changed or taken out is found out. Entries are written by a thread of
-their own, several at once: a call never waits for the disk, and what a killed host had
-not written yet is no older than a tenth of a second.
+Entries are written by a thread of their own, several at once: a call never waits for the
+disk, and what a killed host had not written yet is no older than a tenth of a second. A call
+that is not over by then is written down as begun: so it is seen if its host dies.
 """
 
-import hashlib
-import json
+import atexit
+import itertools
 import logging
+import os
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nacre.engine.chain import (
+    JOURNAL,
+    JournalEntry,
+    append,
+    as_text,
+    journal_database,
+    read_journal,
+)
+from nacre.engine.identity import identity
 from nacre.errors import StateError
 from nacre.process.marks import mark_of
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from nacre.engine.database import Database
 
-__all__ = ("JOURNAL", "Journal", "JournalEntry", "read_journal", "verify_journal")
+__all__ = ("JOURNAL", "Journal", "JournalEntry", "moment", "read_journal")
 
-# Its name in a state directory.
-JOURNAL = "journal.db"
 _LOG = logging.getLogger("nacre")
-_VERSION = 1
-_SCHEMA = """
-CREATE TABLE journal (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
-CREATE TRIGGER journal_stays BEFORE UPDATE ON journal BEGIN
-    SELECT RAISE(ABORT, 'the journal is only added to');
-END;
-CREATE TRIGGER journal_is_kept BEFORE DELETE ON journal BEGIN
-    SELECT RAISE(ABORT, 'the journal is only added to');
-END;
-"""
-_FIRST = "0" * 64
-# Several entries share one write; the rest of a tenth of a second is for the write itself.
-_GATHER_SECONDS = 0.03
+# Several entries share one write. The rest of a tenth of a second is for the write itself: in a
+# host that computes all the time, the thread gets the interpreter every 5 ms, some ten times.
+_GATHER_SECONDS = 0.01
+# What is over by then has no entry from its beginning.
+_SOON_SECONDS = 0.03
 _CLOSE_SECONDS = 5.0
 _MOST_WAITING = 10_000
-_PAGE = 500
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalEntry:
-    """One entry as it is on the disk: its number, from 1 on, its text and its hash."""
-
-    number: int
-    text: str
-    hash: str
+_Told = Callable[[], Mapping[str, object]]
 
 
 class Journal:
-    """Takes entries from any thread, and writes them soon.
+    """Takes entries from any thread, and writes them soon; nothing is raised and nothing waits.
 
     A disk that is full costs no call: entries wait for the next write, and those
-    that cannot wait any longer are counted.
+    that cannot wait any longer are counted. What comes after it was closed is written, too.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Have nothing to do: in a forked child, what is waiting is the parent's to write."""
+        self._pid = os.getpid()
         self._waiting: deque[Mapping[str, object]] = deque()
+        self._begun: dict[int, tuple[float, _Told]] = {}
+        self._numbers = itertools.count()
         self._lost = 0
         self._lock = threading.Lock()
         self._some = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
+        self._file: tuple[int, int] | None = None
         self._complained = False
 
-    def write(self, entry: Mapping[str, object]) -> None:
-        """Take an entry; whatever becomes of it, nothing is raised and nothing waits."""
+    def begin(self, told: _Told) -> int:
+        """Take note of a call that begins. `told` gives an entry of it, should it not end soon."""
+        self._require_own()
         with self._lock:
-            if self._closing.is_set():
-                return
-            if len(self._waiting) >= _MOST_WAITING:
-                self._waiting.popleft()
-                self._lost += 1
-            self._waiting.append(entry)
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._live, name="nacre-journal", daemon=True
-                )
-                self._thread.start()
-        self._some.set()
+            number = next(self._numbers)
+            self._begun[number] = (time.monotonic(), told)
+            self._wake()
+        return number
+
+    def end(self, begun: int, entry: Mapping[str, object]) -> None:
+        """Take the entry of a call that has ended."""
+        self._require_own()
+        with self._lock:
+            self._begun.pop(begun, None)
+            self._keep(entry)
+            self._wake()
+
+    def write(self, entry: Mapping[str, object]) -> None:
+        """Take an entry."""
+        self._require_own()
+        with self._lock:
+            self._keep(entry)
+            self._wake()
 
     def close(self) -> None:
         """Have everything written. Safe to call again."""
+        self._require_own()
+        atexit.unregister(self.close)
         with self._lock:
-            thread, self._thread = self._thread, None
+            thread = self._thread
             self._closing.set()
         self._some.set()
         if thread is not None:
             thread.join(_CLOSE_SECONDS)
 
-    def _live(self) -> None:
-        # Not before: most of a start would be spent on importing it.
-        from nacre.engine.database import Database
+    def _require_own(self) -> None:
+        if self._pid != os.getpid():
+            self._begin_anew()
 
-        database = Database(self._path, _SCHEMA, _VERSION, what="journal")
-        while not self._closing.is_set():
-            self._some.wait()
+    def _keep(self, entry: Mapping[str, object]) -> None:
+        self._waiting.append(entry)
+        self._lose_what_is_too_much()
+
+    def _lose_what_is_too_much(self) -> None:
+        while len(self._waiting) > _MOST_WAITING:
+            self._waiting.popleft()
+            self._lost += 1
+
+    def _wake(self) -> None:
+        """See to it that there is a thread, and that it looks."""
+        if self._thread is None or not self._thread.is_alive():
+            late = self._closing.is_set()
+            if not late:
+                atexit.register(self.close)
+            # One that comes late writes what there is, ends, and is waited for at the exit.
+            thread = threading.Thread(target=self._live, name="nacre-journal", daemon=not late)
+            with suppress(RuntimeError):  # an interpreter that ends starts no thread any more
+                thread.start()
+                self._thread = thread
+        self._some.set()
+
+    def _live(self) -> None:
+        try:
+            database = journal_database(self._path)
+        except ImportError as error:  # a Python without SQLite, or one that was forked just now
+            self._complain(str(error))
+            return
+        over = False
+        while not over:
+            self._some.wait(self._patience())
             self._closing.wait(_GATHER_SECONDS)
             self._some.clear()
-            self._store(database)
-        self._store(database)
+            stored = self._store(database)
+            with self._lock:
+                over = self._closing.is_set() and not (self._waiting and stored)
+                if over:
+                    self._thread = None
         database.close()
 
-    def _store(self, database: "Database") -> None:
+    def _store(self, database: "Database") -> bool:
+        """Write what is waiting; whether that could be done."""
         with self._lock:
+            self._announce()
             entries = list(self._waiting)
             self._waiting.clear()
             lost, self._lost = self._lost, 0
-        texts = [_text(entry) for entry in ([{"lost": lost}] if lost else []) + entries]
-        if not texts:
-            return
+        counted = [{"at": moment(time.time()), "lost": lost}] if lost else []
+        texts = [as_text(entry) for entry in (*counted, *entries)]
         try:
-            database.do(lambda db: _append(db, texts))
+            if texts:
+                self._write(database, texts)
         except StateError as error:
             with self._lock:
                 self._waiting.extendleft(reversed(entries))
                 self._lost += lost
+                self._lose_what_is_too_much()
             self._complain(str(error))
+            return False
+        return True
+
+    def _patience(self) -> float | None:
+        """How long there is nothing to do, unless something comes."""
+        with self._lock:
+            first = next(iter(self._begun.values()), None)
+        return None if first is None else max(0.0, first[0] + _SOON_SECONDS - time.monotonic())
+
+    def _announce(self) -> None:
+        """Have those calls written down that began a while ago and are not over."""
+        ripe = time.monotonic() - (0 if self._closing.is_set() else _SOON_SECONDS)
+        # They are in the order in which they began.
+        for number, (began, told) in list(self._begun.items()):
+            if began > ripe:
+                break
+            del self._begun[number]
+            self._keep(told())
+
+    def _write(self, database: "Database", texts: list[str]) -> None:
+        if self._file != identity(self._path):
+            database.close()  # what is open was removed, or replaced
+        database.do(lambda db: append(db, texts))
+        self._file = identity(self._path)
         while database.reports:
-            self._complain(database.reports.pop())
+            report = database.reports.pop()
+            self._complain(report)
+            self.write({"at": moment(time.time()), "set_aside": report})
 
     def _complain(self, trouble: str) -> None:
         if not self._complained:
@@ -138,62 +205,7 @@ class Journal:
             _LOG.log(level, "the journal is not as it should be: %s", trouble)
 
 
-def _text(entry: Mapping[str, object]) -> str:
-    text = json.dumps(entry, sort_keys=True, separators=(",", ":"), default=str)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _append(db: "sqlite3.Connection", texts: list[str]) -> None:
-    last = db.execute("SELECT number, hash FROM journal ORDER BY number DESC LIMIT 1").fetchone()
-    number, before = (int(last[0]), str(last[1])) if last else (0, _FIRST)
-    rows: list[tuple[int, str, str]] = []
-    for text in texts:
-        number += 1
-        before = _hash(before, text)
-        rows.append((number, text, before))
-    db.executemany("INSERT INTO journal VALUES (?, ?, ?)", rows)
-
-
-def _hash(before: str, text: str) -> str:
-    return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
-
-
-def read_journal(path: Path, after: int = 0) -> Iterator[JournalEntry]:
-    """The entries after a number, oldest first; none if there is no journal.
-
-    Raises:
-        StateError: If it cannot be read.
-    """
-    if not path.exists():
-        return
-    from nacre.engine.database import Database
-
-    database = Database(path, _SCHEMA, _VERSION, what="journal")
-    try:
-        while page := database.do(partial(_page, after=after), reading=True):
-            yield from page
-            after = page[-1].number
-    finally:
-        database.close()
-
-
-def _page(db: "sqlite3.Connection", *, after: int) -> list[JournalEntry]:
-    found = db.execute(
-        "SELECT number, entry, hash FROM journal WHERE number > ? ORDER BY number LIMIT ?",
-        (after, _PAGE),
-    )
-    return [JournalEntry(number=row[0], text=row[1], hash=row[2]) for row in found]
-
-
-def verify_journal(path: Path) -> tuple[int, JournalEntry | None]:
-    """Count the entries up to the first that is not as it was written, and return that one.
-
-    Raises:
-        StateError: If it cannot be read.
-    """
-    before, number = _FIRST, 0
-    for entry in read_journal(path):
-        if entry.number != number + 1 or entry.hash != _hash(before, entry.text):
-            return number, entry
-        before, number = entry.hash, entry.number
-    return number, None
+def moment(seconds: float) -> str:
+    """A time of the clock on the wall, as it stands in entries."""
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{whole}.{int(seconds % 1 * 1000):03d}Z"

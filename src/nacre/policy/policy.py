@@ -8,6 +8,7 @@ itself. The strictest of all that was said is the verdict.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from nacre.model.verdict import Decision, Verdict
 from nacre.policy.guards.guard import Finding, Pack, Watch
@@ -61,10 +62,12 @@ class Policy:
         """The narrowest rules that cover all that is asked about a script; none if some cannot be."""
         rules: tuple[str, ...] = ()
         while not self.grants(script, rules):
-            more = tuple(self._narrowest(script, rules))
-            if not more or not all(more) or len(rules) >= _MOST_GRANTS:
+            # One more than can be offered is enough to know that there are too many.
+            more = tuple(islice(self._narrowest(script, rules), _MOST_GRANTS + 1))
+            grown = tuple(dict.fromkeys((*rules, *more)))
+            if not all(more) or grown == rules or len(grown) > _MOST_GRANTS:
                 return ()
-            rules = (*rules, *dict.fromkeys(more))
+            rules = grown
         return rules
 
     def grants(self, script: Script, rules: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 A person who says so has seen one script. What is remembered is the narrowest rule that
 covers the command they were asked about: its text, without any star. It counts only where
 that text means the same again: every word is written out, nothing is fed into it, and nothing
-before it in the script changes what its words would run. Whatever runs other programs
+else in the script changes what its words would run. Whatever runs other programs
 by its words (shells, interpreters, `env`, `sudo`) is never remembered.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -23,36 +24,51 @@ __all__ = ("grantable", "granted", "without")
 
 # A longer command is not read to its end by whoever says yes.
 _MOST_CHARACTERS = 300
-# They change what later words run, or where: after them no text means what it did.
+# Builtins that change what later words mean, or could. Those that are left out (`echo`, `pwd`,
+# `true`, `exit` and the like) change nothing; where `cd` leads is known of every command.
 _CHANGES = frozenset(
-    {".", "alias", "bind", "builtin", "command", "declare", "enable", "eval", "exec", "export"}
-    | {"getopts", "hash", "let", "local", "mapfile", "popd", "printf", "pushd", "read", "readarray"}
-    | {"readonly", "set", "shopt", "source", "trap", "typeset", "ulimit", "umask", "unalias"}
-    | {"unset"}
+    {".", "[", "alias", "bg", "bind", "builtin", "caller", "command", "compgen", "complete"}
+    | {"compopt", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fc", "fg"}
+    | {"getopts", "hash", "history", "jobs", "let", "local", "mapfile", "popd", "printf", "pushd"}
+    | {"read", "readarray", "readonly", "set", "shift", "shopt", "source", "suspend", "test"}
+    | {"trap", "typeset", "ulimit", "umask", "unalias", "unset", "wait"}
 )
-# Arithmetic can set variables, and is not listed among the commands.
-_ARITHMETIC = "(("
+# Alone it does nothing, and what other rules allow it would take elsewhere.
+_MOVES = frozenset({"cd"})
+# What sets variables or defines functions without being a command: arithmetic, conditions,
+# expansions that do more than show a variable, named descriptors, coprocesses.
+_SETS = re.compile(
+    r"\(\(|\[\[|\$\[|\$\{(?!\w+\})|\}[<>]|\(\s*\)|\b(?:coproc|function|select)\b", re.ASCII
+)
+_CONTINUATION = "\\\n"
 # What a word is expanded by, and what a rule takes for more than itself.
 _SPECIAL = frozenset("*?[{~$`\\")
 _STAGED = frozenset({Place.PIPED_IN, Place.GUESSED, Place.FUNCTION, Place.ITERATES, Place.LOOP})
 _OUTPUT = frozenset({">", ">>", ">&", "&>", "&>>"})
+# Interpreters and shells that nobody looks through, so that only their name tells them.
+_INTERPRETERS = frozenset(
+    {"clojure", "cmd", "dart", "dotnet", "elixir", "erl", "escript", "ghci", "gjs", "groovy"}
+    | {"guile", "iex", "java", "jshell", "kotlin", "m4", "mono", "nu", "ocaml", "octave"}
+    | {"powershell", "pwsh", "qjs", "racket", "raku", "rc", "runghc", "sbcl", "scala", "swift"}
+    | {"wasmtime", "wish", "zx"}
+)
+# A script may write elsewhere, and so put another program there.
+_SYSTEM = ("/bin/", "/sbin/", "/usr/")
 
 
 def grantable(script: Script, at: int) -> str:
     """The rule that would cover one command of a script and nothing else; nothing if none can."""
-    command = script.commands[at]
-    text = _text(script, command)
-    if not text or not _is_plain(script, at) or not _is_undisturbed(script, at):
-        return ""
-    return f"{TOOL}({text})"
+    rule = _rule(script, script.commands[at])
+    return rule if rule and _is_plain(script, at) and _is_undisturbed(script, at) else ""
 
 
 def granted(script: Script, rules: Iterable[str]) -> dict[int, str]:
     """The commands of a script that these rules cover, by their position, and which rule does."""
     known = frozenset(rules)
     found: dict[int, str] = {}
-    for at, command in enumerate(script.commands):
-        if known and not command.via and (rule := grantable(script, at)) in known:
+    for at, command in enumerate(script.commands if known else ()):
+        rule = "" if command.via else _rule(script, command)
+        if rule in known and grantable(script, at):
             found |= dict.fromkeys((at, *_below(script, at)), rule)
     return found
 
@@ -63,11 +79,12 @@ def without(script: Script, covered: Mapping[int, str]) -> Script:
     return replace(script, commands=rest)
 
 
-def _text(script: Script, command: Command) -> str:
-    """A command as it is written, if it can be shown whole and be a rule."""
-    text = script.text[slice(*command.span)]
-    shown = len(text) <= _MOST_CHARACTERS and text.isprintable() and text.isascii()
-    return text if shown and text == collapsed(text) and not _SPECIAL & {*text} else ""
+def _rule(script: Script, command: Command) -> str:
+    """The rule that is a command as it is written, if that can be shown whole and be a rule."""
+    start, end = command.span
+    text = script.text[start:end] if end - start <= _MOST_CHARACTERS else ""
+    shown = text.isprintable() and text.isascii() and text == collapsed(text)
+    return f"{TOOL}({text})" if text and shown and not _SPECIAL & {*text} else ""
 
 
 def _is_plain(script: Script, at: int) -> bool:
@@ -87,11 +104,12 @@ def _is_plain(script: Script, at: int) -> bool:
 
 
 def _is_itself(command: Command, script: Script) -> bool:
-    """Whether a program does no more than its name says, and is one that nobody rewrites."""
+    """Whether a program does no more than its name says, and is one that no script rewrites."""
     name = command.words[0].value if command.words else None
     return (
         name is not None
-        and ("/" not in name or name.startswith("/"))
+        and ("/" not in name or (name.startswith(_SYSTEM) and ".." not in name))
+        and (_CHANGES | _MOVES | _INTERPRETERS).isdisjoint(command.names)
         and all(via.kind is ViaKind.TRANSPARENT for via in command.via)
         and not runs_others(command)
         and not any(further_reach(command, script))
@@ -100,19 +118,33 @@ def _is_itself(command: Command, script: Script) -> bool:
 
 def _is_undisturbed(script: Script, at: int) -> bool:
     """Whether nothing else in the script could change what the command's words mean."""
-    if script.unreadable or _ARITHMETIC in script.text:
+    if script.once(_sets_unlisted):
         return False
-    below = {at, *_below(script, at)}
-    others = (each for number, each in enumerate(script.commands) if number not in below)
-    return all(
-        bool(other.words)
-        and not other.assignments
-        and not setting_gap(other)
-        and not other.opaque
-        and _CHANGES.isdisjoint(other.names)
-        and Place.FUNCTION not in other.places
-        and all(via.kind is not ViaKind.FUNCTION for via in other.via)
-        for other in others
+    own = {at, *_below(script, at)}
+    return all(each in own for each in script.once(_disturbing))
+
+
+def _sets_unlisted(script: Script) -> bool:
+    """Whether something could set variables that is not to be seen in the list of commands."""
+    text = script.text
+    joined = text.replace(_CONTINUATION, "")
+    return bool(script.unreadable or _SETS.search(text) or _SETS.search(joined))
+
+
+def _disturbing(script: Script) -> tuple[int, ...]:
+    """The commands after which, or beside which, no text means what it did."""
+    return tuple(at for at, each in enumerate(script.commands) if not _leaves_all(each))
+
+
+def _leaves_all(command: Command) -> bool:
+    return (
+        bool(command.words)
+        and not command.assignments
+        and not setting_gap(command)
+        and not command.opaque
+        and _CHANGES.isdisjoint(command.names)
+        and Place.FUNCTION not in command.places
+        and all(via.kind is not ViaKind.FUNCTION for via in command.via)
     )
 
 
