@@ -168,12 +168,13 @@ class Engine:
 
     async def _run_held(self, held: Held, run: Run, occasion: Occasion) -> Result:
         """Spawn what is held, follow it to its end, and say what the sandbox had to do with it."""
+        # Before the spawn: a script may be quick to say what time it is.
+        occasion = replace(occasion, began=time.time())
         try:
             process = await spawn(self._holding.link(held), held.launch, run.streams)
         except WardenError as error:
             return Result(outcome=Stopped() if self.closed else Unstarted(str(error)))
         streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)
-        occasion = replace(occasion, began=time.time())
         with Follower(process, streams, occasion.cancel, self._flood_slots) as follower:
             result = await self._follow(follower, run, occasion)
             result = await self._put_back(follower, held, result)

@@ -119,6 +119,10 @@ def own_python() -> tuple[PurePath, ...]:
     """The folders without which the warden in a room would not start."""
     ours = Path(__file__).resolve().parents[2]
     found = {Path(sys.prefix), Path(sys.base_prefix), Path(os.path.realpath(sys.executable)).parent}
+    # A Python that was started without its site does not know the environment it is in.
+    around = Path(sys.executable).absolute().parents[1]
+    if (around / "pyvenv.cfg").exists():
+        found.add(around)
     return tuple(sorted({ours, *found}))
 
 
