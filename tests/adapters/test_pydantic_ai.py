@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
@@ -429,3 +431,10 @@ async def test_questions_that_nobody_answers_are_forgotten(asking: Bash) -> None
     for number in range(1200):
         toolset._asked.add((None, str(number)), {"script": "", "cwd": "", "held": ""})
     assert [toolset._asked.knows((None, str(each))) for each in (199, 200)] == [False, True]
+
+
+def test_without_the_framework_the_import_says_what_to_install() -> None:
+    code = "import sys; sys.modules['pydantic_ai'] = None; import nacre.adapters.pydantic_ai"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert "ConfigError: Pydantic AI cannot be imported" in done.stderr
+    assert "pip install 'nacre[pydantic-ai]'" in done.stderr

@@ -69,7 +69,7 @@ except ImportError as error:
 
 __all__ = ("NacreWorkspaceBackend",)
 
-PROVIDER = "nacre"
+_PROVIDER = "nacre"
 # What a command may say on each stream, and a file may hold, to be handed over in one piece.
 _MOST_OUTPUT = 10 * 1024 * 1024
 _MOST_OF_A_FILE = 100 * 1024 * 1024
@@ -105,7 +105,7 @@ class NacreWorkspaceBackend(
         self._folder = os.path.abspath(folder)
         self._conversation = conversation
         self._confinement = confinement
-        self._ref = WorkspaceRef(provider=PROVIDER, id=self._folder)
+        self._ref = WorkspaceRef(provider=_PROVIDER, id=self._folder)
         self._root: str | None = None
         self._turns: WeakValueDictionary[tuple[object, str], anyio.Lock] = WeakValueDictionary()
 
