@@ -48,7 +48,7 @@ class Keeper:
         self._tail_at = dict.fromkeys(self.pipes, 0)
         self._cap: int = request["cap"]
         self._completion: dict[str, str] | None = request["completion"]
-        self._failure: str | None = None
+        self._failure: str | None = request["failure"]
         self._told = 0.0
         self._closed = False
         self._open = set(self.pipes)
