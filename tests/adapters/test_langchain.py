@@ -254,6 +254,19 @@ def test_what_was_cut_short_by_a_question_is_not_run_again(asking: Bash, workspa
     assert (workspace / "log").read_text() == "x\n"
 
 
+def test_nothing_runs_twice_however_much_is_done_meanwhile(asking: Bash, workspace: Path) -> None:
+    tools = nacre_tools(asking)
+    made = graph(tools, InMemorySaver())
+    turn = calls({"command": "touch a"}, {"command": "echo x >> log"})
+    made.invoke(go(turn), thread("t"))
+    for number in range(3):
+        many = calls(*({"command": f"true {number} {at}"} for at in range(70)))
+        made.invoke(go(many), thread(f"other {number}"))
+    said = results(made.invoke(Command(resume="once"), thread("t")))
+    assert "what it said is not known any more" in said[1].content
+    assert (workspace / "log").read_text() == "x\n"
+
+
 def test_a_node_asks_one_question_and_the_other_call_is_refused(
     asking: Bash, workspace: Path
 ) -> None:

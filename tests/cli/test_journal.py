@@ -147,6 +147,16 @@ def test_old_entries_are_removed_when_a_person_says_so(state: Path) -> None:
     assert journal(state, "forget", "--older-than", "7").out == "0 entries removed\n"
 
 
+def test_no_number_of_days_removes_what_is_new(state: Path) -> None:
+    write(state, {"at": moment(time.time())}, {})
+    assert journal(state, "forget", "--older-than", "18000").out == "0 entries removed\n"
+    for days in ("525600", "9" * 22, "-1"):
+        done = journal(state, "forget", "--older-than", days)
+        assert done.code == 2
+        assert "is not in the range" in done.err
+    assert numbers(journal(state)) == [1, 2]
+
+
 def test_a_broken_journal_is_not_shortened(state: Path) -> None:
     write(state, {}, {}, {})
     db = sqlite3.connect(state / JOURNAL, isolation_level=None)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
+from nacre.engine.occasion import Occasion
 from nacre.testing import AllowEverything
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from nacre import Answer, Bash, CancelToken, Consent, Question, ToolContext
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Occasion
 from nacre.engine.journal import JOURNAL, read_journal
+from nacre.engine.occasion import Occasion
 from nacre.model.call import Run
 from nacre.model.outcome import Denied
 from nacre.model.transcript import Limit

@@ -10,7 +10,8 @@ import pytest
 from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
+from nacre.engine.occasion import Occasion
 from nacre.model.call import Run
 from nacre.model.outcome import Denied, Exited, Outcome, Unstarted
 from nacre.model.transcript import Limit

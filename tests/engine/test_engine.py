@@ -9,7 +9,8 @@ from pathlib import Path, PurePath
 import anyio
 import pytest
 
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
+from nacre.engine.occasion import Occasion
 from nacre.model.call import OnTimeout, Run, Streams
 from nacre.model.outcome import (
     Exited,

@@ -11,7 +11,8 @@ import pytest
 
 from hosts import finish, start_host
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
+from nacre.engine.occasion import Occasion
 from nacre.model.call import Poll, Run
 from nacre.model.confinement import Confinement
 from nacre.model.outcome import Exited, Signaled
@@ -26,7 +27,7 @@ ANOTHER_HOST = """
     from functools import partial
     import anyio
     from nacre.engine.assemble import Settings, assemble
-    from nacre.engine.engine import Occasion, UNCONFINED
+    from nacre.engine.occasion import UNCONFINED, Occasion
     from nacre.model.call import Run
     from nacre.model.confinement import Confinement
     from nacre.model.transcript import Limit

@@ -13,9 +13,10 @@ import pytest
 
 from nacre.engine.approvals import Approvals
 from nacre.engine.assemble import Settings, open_jobs
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
 from nacre.engine.grants import GRANTS, Grants
 from nacre.engine.holding import Holding
+from nacre.engine.occasion import Occasion
 from nacre.engine.spills import Spills
 from nacre.model.call import Run
 from nacre.model.confinement import Confinement, Limits

@@ -10,11 +10,13 @@ from pathlib import Path, PurePath
 
 import pytest
 
+from nacre import Bash
 from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Hold, Launch
 from nacre.sandbox import surroundings as module
 from nacre.sandbox.surroundings import Surroundings, confined
+from nacre.sandbox.trees import remove_tree
 from processes import descriptors
 
 Make = Callable[..., Surroundings]
@@ -204,3 +206,24 @@ def test_a_launch_is_led_to_its_own_folder_and_to_no_desktop() -> None:
     assert held.environ == {"A": "b", **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/private")}
     assert confined(launch, hold, None).environ == {"TMPDIR": "/tmp", "A": "b"}
     assert launch.environ == environ
+
+
+def test_what_a_script_left_is_removed_however_deep_it_is(tmp_path: Path) -> None:
+    """Deeper than a path can be, and than Python recurses; with files that deny their owner."""
+    folder = tmp_path / "left"
+    folder.mkdir()
+    script = (
+        "ln -s / link; echo kept > ../kept; ln ../kept hard;"
+        " for i in {1..1500}; do mkdir d && cd d || exit; done;"
+        " mkdir -p closed/inner && chmod 000 closed"
+    )
+    subprocess.run(["bash", "-c", script], cwd=folder, check=True)
+    remove_tree(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_deep_folder_of_a_dead_host_stops_no_other(workspace: Path, state: Path) -> None:
+    deep = "cd /tmp && for i in {1..1500}; do mkdir d && cd d || exit; done; echo deep"
+    for script, said in ((deep, "deep"), ("echo next", "next")):
+        with Bash(workspace=workspace, state=state) as tool:
+            assert tool.call_sync("Bash", {"command": script}).text == said

@@ -69,6 +69,25 @@ async def test_one_client_too_many_is_told_to_come_later(workspace: Path, state:
             pass
 
 
+async def test_who_is_longest_away_makes_room_unless_its_jobs_run(
+    workspace: Path, state: Path
+) -> None:
+    mark = tag()
+    async with _clients(workspace, state, most=2).open() as clients:
+        async with clients.visit("busy") as busy:
+            await _start(busy, mark)
+        async with clients.visit("idle") as idle:
+            pass
+        async with clients.visit("new"):
+            pass
+        assert alive(mark)
+        async with clients.visit("busy") as again:
+            assert again is busy
+        async with clients.visit("idle") as other:
+            assert other is not idle
+    await gone(mark)
+
+
 async def test_a_stranger_is_known_by_its_job_and_by_nothing_else(
     workspace: Path, state: Path
 ) -> None:

@@ -294,6 +294,26 @@ async def test_only_who_knows_the_token_comes_in(
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+async def test_no_script_reads_the_file_of_the_token(token_server: HttpServer) -> None:
+    file = token_server.workspace.parents[1] / "token"
+    inside = token_server.workspace / "visible"
+    inside.write_text("seen\n")
+    headers = {"authorization": f"Bearer {_TOKEN}"}
+    async with token_server.client("legacy", headers=headers) as client:
+        result = await client.call_tool("Bash", {"command": f"cat {inside} {file}"})
+    assert text_of(result).startswith("seen")
+    assert _TOKEN not in text_of(result)
+
+
+async def test_two_headers_that_say_who_it_is_are_refused(http_server: HttpServer) -> None:
+    for name in ("authorization", "nacre-client"):
+        headers = [*((k.encode(), v.encode()) for k, v in _JSON.items())]
+        headers += [(name.encode(), b"a" * 20), (name.encode(), b"b" * 20)]
+        async with httpx2.AsyncClient() as http:
+            answer = await http.post(http_server.url, json=_HELLO, headers=headers)
+        assert answer.status_code == 400
+
+
 async def test_no_script_inherits_the_token(serve: Serve) -> None:
     server = serve("--dialect", "yoi", NACRE_MCP_TOKEN=_TOKEN, NACRE_TEST_PASSED="as it is")
     headers = {"authorization": f"Bearer {_TOKEN}"}
@@ -324,6 +344,11 @@ def token_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[HttpServ
         (["--http", "127.0.0.1:99999"], {}, "is no HOST:PORT"),
         (["--http", "127.0.0.1:0", "--token-file", "/nonexistent"], {}, "cannot be read"),
         (["--allow-host", "fish"], {}, "go with --http"),
+        (["--http", "127.0.0.1:0", "--allow-host", "http://x/"], {}, "is no name of a host"),
+        (["--http", "127.0.0.1:0", "--conversation", "x"], {}, "--http serves many"),
+        (["--http", "127.0.0.1:0", "--output-dir", "x"], {}, "--http serves many"),
+        (["--http", "[::1"], {}, "is no HOST:PORT"),
+        (["--workspace", "/nonexistent"], {}, "is no folder"),
         (["--sandbox", "fish"], {}, "fish"),
         (["--dialect", "fish"], {}, "dialect 'fish' is not known"),
     ],

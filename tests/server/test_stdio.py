@@ -178,27 +178,28 @@ def test_a_server_that_is_killed_leaves_nothing(process: Process) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "code"),
+    ("line", "number", "code"),
     [
-        (b"{", -32700),
-        (b"\xff\xfe", -32700),
-        (b'"\\ud800"', -32700),
-        (b"[]", -32600),
-        (b"7", -32600),
-        (b'{"jsonrpc": "1.0", "id": 3, "method": "ping"}', -32600),
-        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600),
-        (b"[" * 100_000, -32700),
-        (b'{"x": "' + b"y" * (MOST_BYTES + 1) + b'"}', -32600),
+        (b"{", None, -32700),
+        (b"\xff\xfe", None, -32700),
+        (b'{"jsonrpc": "2.0", "id": 3, "method": "\\ud800"}', 3, -32700),
+        (b"[]", None, -32600),
+        (b"7", None, -32600),
+        (b'{"jsonrpc": "1.0", "id": 3, "method": "ping"}', 3, -32600),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', None, -32600),
+        (b"[" * 100_000, None, -32700),
+        (b'{"id": "a-3", "x": "' + b"y" * (MOST_BYTES + 1) + b'"}', "a-3", -32600),
     ],
     ids=["cut", "bytes", "surrogate", "list", "number", "version", "id", "deep", "long"],
 )
 def test_what_is_no_message_is_answered_and_forgotten(
-    process: Process, line: bytes, code: int
+    process: Process, line: bytes, number: object, code: int
 ) -> None:
+    """Under its id, if it has one: somebody waits for that."""
     greet(process)
     say(process, line)
     heard = hear(process)
-    assert (heard["id"], heard["error"]["code"]) == (None, code)
+    assert (heard["id"], heard["error"]["code"]) == (number, code)
     say(process, call("echo still here"))
     assert "still here" in str(hear(process))
 
@@ -246,6 +247,41 @@ def test_a_message_may_come_in_pieces(process: Process) -> None:
         process.stdin.write(line[at : at + 7])
         process.stdin.flush()
     assert "in pieces" in str(hear(process))
+
+
+def test_what_nobody_reads_stops_the_reading_and_not_the_server(process: Process) -> None:
+    """A client that asks and asks, and takes nothing, costs no more memory than that."""
+    greet(process)
+    say(process, call("seq 60000", background=True))
+    job = str(hear(process)).split("job ")[1].split()[0]
+    uri = f"nacre://jobs/{job}/output?length=262144"
+    ask = {"jsonrpc": "2.0", "method": "resources/read", "params": {"uri": uri}}
+    before = _memory(process.pid)
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    asked = 0
+    with suppress(BlockingIOError):
+        for asked in range(1, 20_000):
+            os.write(process.stdin.fileno(), json.dumps({**ask, "id": asked}).encode() + b"\n")
+    assert 100 < asked < 19_999
+    assert _memory(process.pid) - before < 200_000
+    answers = [hear(process) for _ in range(50)]
+    assert all("contents" in answer["result"] for answer in answers)
+
+
+@pytest.mark.parametrize("stdin", ["/dev/null", ""])
+def test_an_input_that_has_ended_already_is_the_end(
+    workspace: Path, state: Path, stdin: str
+) -> None:
+    words = f"{sys.executable} -m nacre mcp --workspace {workspace} <{stdin or '&-'}"
+    done = subprocess.run(
+        ["bash", "-c", words],
+        check=False,
+        capture_output=True,
+        timeout=30,
+        env={**os.environ, "NACRE_STATE": str(state)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_messages_may_come_from_a_file(workspace: Path, state: Path) -> None:
@@ -304,6 +340,11 @@ def _links(pid: int) -> set[str]:
             with suppress(OSError):
                 found.add(os.readlink(f"/proc/{pid}/fd/{number}"))
     return found
+
+
+def _memory(pid: int) -> int:
+    """What a process has in memory, in kB."""
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0])
 
 
 def _words(pid: int) -> bytes:

@@ -4,9 +4,8 @@ import errno
 import os
 import posixpath
 import pwd
-import shutil
 import tempfile
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import timedelta
 from secrets import token_hex
 from typing import Any, Literal, overload
@@ -18,6 +17,7 @@ from nacre.adapters.files import Operation, carry_out, perform, reading, writing
 from nacre.adapters.inspect_ai_command import Command, require_text
 from nacre.adapters.inspect_ai_config import NacreConfig, NacreRules, config_of, tool_for
 from nacre.errors import ConfigError, NacreError
+from nacre.sandbox.trees import remove_tree
 from nacre.tool import ToolContext
 
 try:
@@ -100,7 +100,7 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         """End all that runs here, and remove the folder."""
         with anyio.CancelScope(shield=True):
             await self._tool.aclose()
-            await anyio.to_thread.run_sync(_remove, self._folder)
+            await anyio.to_thread.run_sync(remove_tree, self._folder)
 
     @override
     async def exec(
@@ -213,14 +213,3 @@ def _turn(*, taken: bool) -> AbstractAsyncContextManager[object]:
     if not taken:
         return nullcontext()
     return throttled("subprocesses", max_subprocesses_context_var.get(), resizable=True)
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder whatever modes its files were left with; no script runs any more."""
-    for parent, names, _ in os.walk(folder):
-        for name in names:
-            path = os.path.join(parent, name)
-            with suppress(OSError):
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Generic, TypeVar, cast
 from uuid import uuid4
 
@@ -27,6 +28,8 @@ _T = TypeVar("_T")
 
 # Tasks whose question or replies are remembered; the oldest are forgotten.
 _MOST_REMEMBERED = 200
+# Of calls, it is remembered for longer that they were made.
+_MOST_RUN = 20_000
 # Where LangGraph keeps what saves a run, None if nothing does: without it no run goes on
 # after an interrupt. There is no public name for it.
 _CHECKPOINTER = "__pregel_checkpointer"
@@ -36,6 +39,12 @@ _WHOSE_ANSWER = "It is not certain that the answer was about this script; make t
 _CUT_SHORT = Reply(
     text="[stopped: this call was made before, and the graph was interrupted by another one"
     " before it had ended; see what it has done before you make it again]",
+    is_error=True,
+    details={"outcome": "stopped"},
+)
+_FORGOTTEN = Reply(
+    text="[stopped: this call was made before, and what it said is not known any more;"
+    " see what it has done before you make it again]",
     is_error=True,
     details={"outcome": "stopped"},
 )
@@ -103,8 +112,9 @@ class Call:
 class _Memory(Generic[_T]):
     """What is known of some calls, until it was long ago. Calls are made on several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _MOST_REMEMBERED) -> None:
         self._lock = threading.Lock()
+        self._most = most
         self._known: dict[object, _T] = {}
 
     def get(self, key: object) -> _T | None:
@@ -128,7 +138,7 @@ class _Memory(Generic[_T]):
             self._known.pop(key, None)
 
     def _forget_oldest(self) -> None:
-        while len(self._known) > _MOST_REMEMBERED:
+        while len(self._known) > self._most:
             del self._known[next(iter(self._known))]
 
 
@@ -155,6 +165,7 @@ class Calls:
         self._own_conversation = f"langchain {uuid4()}"
         self._asked = _Memory[tuple[object, ...]]()
         self._done = _Memory[Reply]()
+        self._ran = _Memory[Reply](_MOST_RUN)
 
     def context(self, thread: str | None) -> ToolContext:
         """What a tool is given with a call of this thread."""
@@ -168,7 +179,7 @@ class Calls:
         """Carry out a call, after asking about it if that has to be."""
         if not call.resumable:
             return await self._tool.call(call.tool, call.arguments, self.context(call.thread))
-        if done := self._done.get(call.key):
+        if done := self._done.get(call.key) or self._ran.get(_digest(call)):
             return done
         context = self.context(call.thread)
         if self._interrupts:
@@ -182,10 +193,12 @@ class Calls:
         if call.alone:
             return await self._tool.call(call.tool, call.arguments, context)
         self._done.put(call.key, _CUT_SHORT)
+        self._ran.put(_digest(call), _FORGOTTEN)
         try:
             reply = await self._tool.call(call.tool, call.arguments, context)
         except Exception:
             self._done.forget(call.key)
+            self._ran.forget(_digest(call))
             raise
         self._done.put(call.key, reply)
         return reply
@@ -202,6 +215,10 @@ class Calls:
         if not _is_about(call, said, otherwise=is_ours):
             return Answer(consent=Consent.UNANSWERED, said=_WHOSE_ANSWER)
         return _answer_of(said)
+
+
+def _digest(call: Call) -> bytes:
+    return sha256(repr(call.key).encode("utf-8", "backslashreplace")).digest()
 
 
 class _Answered:

@@ -21,6 +21,7 @@ from nacre.engine.chain import (
     read_journal,
 )
 from nacre.engine.entries import BEGAN
+from nacre.engine.identity import identity
 from nacre.engine.journal import moment
 from nacre.engine.proof import prove, set_aside
 from nacre.process.watch import FileWatch
@@ -45,6 +46,7 @@ _TOOL_WIDTH = 24
 _TEXT_WIDTH = 200
 _LOOK_SECONDS = 0.5
 _DAY = 24 * 3600
+_MOST_DAYS = 18_000  # before there were clocks that could have written an entry
 _LEAST_HASH = 16  # digits of a hash that no two entries have in common
 
 
@@ -69,8 +71,13 @@ def command(ctx: click.Context, *, follow: bool, last: int | None, as_json: bool
         seen = entry.number
     if not follow:
         return
+    if last == 0:
+        seen = next((entry.number for entry in read_back(path)), 0)
+    file = identity(path)
     with FileWatch([path, Path(f"{path}-wal")]) as watch:
         while not reader_left():
+            if file != (file := identity(path)):
+                seen = 0  # another journal was begun in its place
             for entry in read_journal(path, seen):
                 show(entry)
                 seen = entry.number
@@ -111,7 +118,11 @@ def verify(ctx: click.Context, *, has: str) -> None:
 
 @command.command("forget")
 @click.option(
-    "--older-than", type=click.IntRange(0), metavar="DAYS", required=True, help="How old."
+    "--older-than",
+    type=click.IntRange(0, _MOST_DAYS),
+    metavar="DAYS",
+    required=True,
+    help="How old.",
 )
 @click.pass_context
 def forget_old(ctx: click.Context, *, older_than: int) -> None:
@@ -137,7 +148,8 @@ def _through(path: Path, before: str) -> int:
     """The number up to which every entry is older than a moment."""
     through = 0
     for entry in read_journal(path):
-        if str(fields_of(entry).get("at", "")) >= before:
+        at = fields_of(entry).get("at")
+        if not isinstance(at, str) or at >= before:
             break
         through = entry.number
     return through

@@ -16,6 +16,7 @@ from nacre.tool import Bash
 __all__ = ("command",)
 
 _TOKEN = "NACRE_MCP_TOKEN"  # noqa: S105 (the name of a variable)
+_LONGEST_TOKEN = 4_096
 _EPILOG = f"""\b
 Examples:
   nacre mcp
@@ -53,6 +54,8 @@ def command(
         raise ConfigError(
             f"the MCP SDK cannot be imported ({error}); pip install 'nacre[mcp]'"
         ) from error
+    if not os.path.isdir(folder := os.path.expanduser(context["workspace"] or ".")):
+        raise ConfigError(f"--workspace {folder!r} is no folder")
     calls = replace(tool_context(context), cancel=None)
     jobs = "detached" if detached else "owned"
     token = _token(token_file)
@@ -61,10 +64,14 @@ def command(
             raise ConfigError("--token-file and --allow-host go with --http HOST:PORT")
         anyio.run(serve_stdio, opened_tool(dialect, context, rules, jobs=jobs), calls)
         return
+    if context["conversation"] or context["output_dir"]:
+        raise ConfigError(
+            "--conversation and --output-dir are for one client, and --http serves many; leave them out"
+        )
 
     def make() -> Bash:
         """A tool whose scripts cannot read what other clients' scripts have said."""
-        hidden = (*context["deny_read"], str(state))
+        hidden = (*context["deny_read"], str(state), *([token_file] if token_file else []))
         return opened_tool(dialect, {**context, "deny_read": hidden}, rules, jobs=jobs)
 
     with opened_tool(dialect, context, rules) as tool:
@@ -79,7 +86,8 @@ def _token(file: str | None) -> str | None:
     if file is None:
         return variable
     try:
-        return Path(file).expanduser().read_text("utf-8").strip()
+        with Path(file).expanduser().open(encoding="utf-8") as opened:
+            return opened.read(_LONGEST_TOKEN).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"--token-file {file!r} cannot be read: {error}") from None
 

@@ -2,11 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import anyio
@@ -14,18 +12,18 @@ import anyio.to_thread
 
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
-from nacre.engine.approvals import Approvals, Approve, Checker, Judged, Petition
-from nacre.engine.ending import end_run, wait_outcome, wait_started
+from nacre.engine.approvals import Approvals, Checker, Judged, Petition
+from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
 from nacre.engine.explain import crowded, explain
 from nacre.engine.follow import Follower
 from nacre.engine.holding import Holding, reports
 from nacre.engine.jobs import Jobs
 from nacre.engine.launching import UnstartableError, launch_of, unpassable
+from nacre.engine.occasion import Occasion
 from nacre.engine.spills import Spills
 from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
-from nacre.model.confinement import Confinement, Network
 from nacre.model.job import JobOutput
 from nacre.model.outcome import (
     Denied,
@@ -41,7 +39,6 @@ from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
 from nacre.model.violation import Violation
-from nacre.process.cancel import CancelToken
 from nacre.process.link import Link
 from nacre.process.spawn import spawn
 from nacre.sandbox.base import Held
@@ -49,42 +46,12 @@ from nacre.sandbox.base import Held
 if TYPE_CHECKING:
     from nacre.syntax.script import Surroundings
 
-__all__ = ("Engine", "Occasion")
+__all__ = ("Engine",)
 
 _FLOOD_THREADS = 2
 # A script of more characters may take some time to check, and so does the first one, for which
 # the reader is imported; the event loop need not wait for it.
 _LONG_SCRIPT = 20_000
-
-
-UNCONFINED = Confinement(name="open", writable=None, network=Network.INHERIT, own_signals=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
-    """What one call brings along: who asks, from where, since when, how to end it early.
-
-    `conversation` is whose the jobs are, `asker` who is asking, where that is another.
-    `listener` is called with each piece of output as it comes, in the caller's
-    own task. `cleared` says that the environment was built from nothing; `sandbox`
-    names another one than the engine's, `held` says in words what holds a script.
-    `approve` asks somebody about a script that the policy leaves to a person; None if nobody is
-    there. `refusal` is why no script may run, however it is judged.
-    """
-
-    cwd: PurePath
-    conversation: str
-    asker: str = ""
-    environ: Mapping[str, str]
-    confinement: Confinement = UNCONFINED
-    cleared: bool = False
-    sandbox: str | None = None
-    held: str = ""
-    began: float = 0.0
-    cancel: CancelToken | None = None
-    listener: Callable[[bytes], None] | None = None
-    approve: Approve | None = None
-    refusal: str = ""
 
 
 class Engine:
@@ -130,8 +97,16 @@ class Engine:
         if why_not := unpassable(run.script):
             return Result(outcome=why_not)
         judged = await self._check(run, occasion)
+        sofar = Result(
+            outcome=Stopped(),
+            verdict=judged.verdict,
+            answer=judged.answer,
+            cwd=occasion.cwd,
+            confinement=occasion.confinement,
+        )
+        _show(occasion, sofar)
         if judged.refused is None:
-            result = await self._run_allowed(run, occasion)
+            result = await self._run_allowed(run, occasion, sofar)
         else:
             result = Result(outcome=judged.refused)
         return replace(
@@ -141,7 +116,7 @@ class Engine:
             notices=(*judged.notices, *result.notices),
         )
 
-    async def _run_allowed(self, run: Run, occasion: Occasion) -> Result:
+    async def _run_allowed(self, run: Run, occasion: Occasion, sofar: Result) -> Result:
         if occasion.cancel is not None and occasion.cancel.cancelled:
             return Result(outcome=Stopped())
         if occasion.refusal:
@@ -160,6 +135,7 @@ class Engine:
             )
         except (UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
+        _show(occasion, replace(sofar, enforcement=held.enforcement))
         try:
             result = await self._run_held(held, run, occasion)
         finally:
@@ -216,6 +192,8 @@ class Engine:
             return Judged(verdict)
         if verdict.decision is Decision.DENY:
             return Judged(verdict, Denied(verdict))
+        if why_not := unusable_folder(occasion.cwd):
+            return Judged(verdict, Unstarted(why_not))
         return await self._approvals.judge(_petition(run, verdict, occasion))
 
     async def _verdict(self, script: str, occasion: Occasion) -> Verdict:
@@ -338,6 +316,11 @@ class Engine:
                 steps.callback(self._jobs.close)
 
 
+def _show(occasion: Occasion, sofar: Result) -> None:
+    if occasion.witness is not None:
+        occasion.witness(sofar)
+
+
 def _moved(run: Run, occasion: Occasion) -> Occasion:
     """The occasion in the folder that the call names."""
     return replace(occasion, cwd=occasion.cwd / run.cwd) if run.cwd else occasion
@@ -364,7 +347,7 @@ def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:
         confinement=occasion.confinement,
         approve=occasion.approve,
         cancel=occasion.cancel,
-        plain=run.stdin is None and not run.environ,
+        plain=run.stdin is None and not run.environ and run.program is None,
     )
 
 

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from nacre.engine.journal import Journal, moment
@@ -39,7 +39,7 @@ class Noting:
     """Writes a call down: after the block it is in the journal, however the block ended.
 
     `call` is set in the block once it is known what was asked for, `came` when there is a
-    result. A block that takes its time is written down before it ends, too, as begun.
+    result, `sofar` what was known of it before. A block that takes its time is written down before it ends, too, as begun.
     """
 
     def __init__(self, journal: Journal, asked: Asked) -> None:
@@ -50,6 +50,7 @@ class Noting:
         self._number = -1
         self.call: Call | None = None
         self.came: Result | JobList | None = None
+        self.sofar: Result | None = None
 
     def __enter__(self) -> Self:
         self._number = self._journal.begin(self._begun)
@@ -59,16 +60,25 @@ class Noting:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
         del kind, trace
-        found = self._common()
-        found["ended"] = moment(time.time())
+        found, now = self._common(), time.time()
+        found["ended"] = moment(now)
         if error is not None:
+            if self.sofar is not None:  # it was decided about, and may have run
+                found |= _result(replace(self.sofar, seconds=now - self._began))
             found["error"] = _cut(_failure(error))
         elif isinstance(self.came, Result):
             found |= _result(self.came)
         self._journal.end(self._number, found)
 
     def _begun(self) -> dict[str, object]:
-        return self._common() | {"outcome": BEGAN}
+        found = self._common()
+        if self.sofar is not None:
+            found |= _result(self.sofar)
+        return found | {"outcome": BEGAN}
+
+    def watch(self, sofar: Result) -> None:
+        """Take note of what is known so far."""
+        self.sofar = sofar
 
     def _common(self) -> dict[str, object]:
         asked = self._asked

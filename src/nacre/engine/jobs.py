@@ -316,7 +316,9 @@ def _request(
         "cap": terms.cap,
         "said": [stream.recorder.total for stream in streams],
         "kept": [os.fstat(output).st_size for output in outputs],
-        "failure": next(filter(None, (each.spill and each.spill.failure for each in streams)), None),
+        "failure": next(
+            filter(None, (each.spill and each.spill.failure for each in streams)), None
+        ),
         "completion": lines if row.detached else None,
     }
 

@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import os
 import secrets
-import shutil
 import tempfile
 import threading
 from contextlib import suppress
@@ -15,6 +14,7 @@ from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Hold, Launch
 from nacre.sandbox.protected.paths import ProtectedPaths
+from nacre.sandbox.trees import remove_tree
 
 __all__ = ("Surroundings", "confined")
 
@@ -116,7 +116,7 @@ class Surroundings:
                 paths.close()
             self._protected.clear()
             if self._made and not self._keep:
-                _remove(self._tmp)
+                remove_tree(self._tmp)
                 with suppress(OSError):
                     os.unlink(self._state / "locks" / self._tmp.name)
             if self._claim is not None:
@@ -146,18 +146,7 @@ def _remove_abandoned(root: Path, locks: Path) -> None:
         except OSError:
             continue
         else:
-            _remove(root / lock.name)
+            remove_tree(root / lock.name)
             lock.unlink(missing_ok=True)
         finally:
             os.close(fd)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder whatever modes its files were left with; it is no way out."""
-    for parent, names, _ in os.walk(folder):
-        for name in names:
-            path = os.path.join(parent, name)
-            with suppress(OSError):
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)

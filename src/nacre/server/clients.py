@@ -6,6 +6,7 @@ its calls stands alone, and a job it leaves is found again only by its id, which
 """
 
 import hashlib
+import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
@@ -15,6 +16,7 @@ from secrets import token_hex
 import anyio
 
 from nacre.errors import CallError, NacreError
+from nacre.model.outcome import Running
 from nacre.tool import Bash, ToolContext
 
 __all__ = ("NAME_HEADER", "SOLE", "Client", "Clients", "TooManyClientsError", "key_of_name")
@@ -23,6 +25,7 @@ NAME_HEADER = "nacre-client"
 SOLE = "the only client"
 """The key of whoever is at the other end of standard input and output."""
 
+_LOG = logging.getLogger("nacre")
 _SHORTEST_NAME = 16
 _MOST_CLIENTS = 256
 _IDLE_SECONDS = 30 * 60.0
@@ -111,7 +114,7 @@ class Clients:
             TooManyClientsError: If it is one too many.
         """
         if key is not None:
-            client = self._known.get(key) or self._admit(key)
+            client = self._known.get(key) or await self._admit(key)
             with self._counted(client):
                 yield client
             return
@@ -141,10 +144,12 @@ class Clients:
     async def leave(self, key: str) -> None:
         """A client is gone: end all that is its own."""
         if client := self._known.pop(key, None):
-            await client.bash.aclose()
+            await _close(client)
 
-    def _admit(self, key: str) -> Client:
-        self._require_room()
+    async def _admit(self, key: str) -> Client:
+        await self._make_room()
+        if key in self._known:
+            return self._known[key]  # it was quicker
         sole = key == SOLE
         conversation = (self._context.conversation if sole else None) or f"mcp {token_hex(16)}"
         context = replace(self._context, conversation=conversation)
@@ -154,7 +159,7 @@ class Clients:
     @asynccontextmanager
     async def _stranger(self) -> AsyncGenerator[Client]:
         """A client for one call; it stays if it leaves a job behind."""
-        self._require_room()
+        await self._make_room()
         context = replace(self._context, conversation=f"mcp {token_hex(16)}", secret_ids=True)
         client = Client(bash=self._make(), context=context, lasts=False)
         self._apart += 1
@@ -168,10 +173,31 @@ class Clients:
             if not client.jobs:
                 await client.bash.aclose()
 
-    def _require_room(self) -> None:
-        held = len(self._known) + self._apart + len({*self._by_job.values()})
-        if held >= self._most:
-            raise TooManyClientsError(f"{self._most} clients are served already; try again later")
+    async def _make_room(self) -> None:
+        """See that one more fits; of those who are not there, the one longest gone has to leave.
+
+        One whose jobs run stays, for as long as it may be away.
+        """
+        while len(self._known) + self._apart + len({*self._by_job.values()}) >= self._most:
+            away = [key for key in self._known if not self._is_there(key)]
+            for key in sorted(away, key=lambda each: self._known[each].seen):
+                if not await self._has_running_jobs(key):
+                    await self.leave(key)
+                    break
+            else:
+                text = f"{self._most} clients are served already; try again later"
+                raise TooManyClientsError(text)
+
+    async def _has_running_jobs(self, key: str) -> bool:
+        client = self._known.get(key)
+        if client is None:
+            return False
+        found = await client.bash.jobs(client.context)
+        return self._is_there(key) or any(isinstance(job.outcome, Running) for job in found.jobs)
+
+    def _is_there(self, key: str) -> bool:
+        client = self._known.get(key)
+        return key == SOLE or key in self._there or bool(client and client.present)
 
     @contextmanager
     def _counted(self, client: Client) -> Generator[None]:
@@ -188,11 +214,18 @@ class Clients:
             await anyio.sleep(self._idle_seconds / _LOOKS_PER_IDLE)
             late = anyio.current_time() - self._idle_seconds
             for key, client in [*self._known.items()]:
-                is_there = key == SOLE or client.present or key in self._there
-                if not is_there and client.seen < late:
+                if not self._is_there(key) and client.seen < late:
                     await self.leave(key)
             for client in {*self._by_job.values()}:
                 if not client.present and client.seen < late:
                     for job in client.jobs:
                         self._by_job.pop(job, None)
-                    await client.bash.aclose()
+                    await _close(client)
+
+
+async def _close(client: Client) -> None:
+    """End what a client owns; that this fails is no reason to serve others no more."""
+    try:
+        await client.bash.aclose()
+    except (NacreError, OSError):
+        _LOG.exception("a client's tool could not be closed")

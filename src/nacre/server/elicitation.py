@@ -7,7 +7,10 @@ the client and to the call's arguments.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from secrets import token_hex
+from typing import TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -21,22 +24,30 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from nacre.model.approval import Answer, Consent, Question
-from nacre.render.underline import underlined, visible
+from nacre.render.underline import one_line, underlined, visible
 
-__all__ = ("OpenQuestions", "asker", "can_ask")
+__all__ = ("OpenQuestions", "asker", "can_ask", "can_show")
 
 _BY = "the MCP client"
 _NOBODY = "This MCP client cannot ask its user (it declares no elicitation)."
+_CLOSED = "The user closed the question without an answer."
+_NO_ANSWER = "What the MCP client sent is no answer to the question."
 _KEY = "approval"
 _FIELD, _WORD = "answer", "word"
 _ONCE, _ALWAYS, _NO = "yes, once", "yes, always", "no"
 _CONSENTS = {_ONCE: Consent.ONCE, _ALWAYS: Consent.ALWAYS, _NO: Consent.NO}
 # A longer script is not read to its end by whoever answers: then nothing is remembered.
-_MOST_CHARACTERS = 4_000
+_MOST_REMEMBERED = 4_000
+# And one that is longer than this is not asked about: what is not shown is not approved.
+_MOST_CHARACTERS = 20_000
 _MOST_WORD = 500
-_MOST_OPEN = 1_000
+_MOST_PATH = 4_096
+_MOST_OPEN = 100
+_MOST_ASKERS = 1_000
 _WIDTH = 100
 
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 _Context = ServerRequestContext[object, object]
 
 
@@ -60,6 +71,8 @@ class _Asker:
 
     async def __call__(self, question: Question) -> Answer:
         session = self._ctx.session
+        if can_ask(session) and (why := _unshowable(question)):
+            return Answer(consent=Consent.UNANSWERED, said=why, by=_BY)
         if not can_ask(session) or not session.can_send_request:
             return Answer(consent=Consent.UNANSWERED, said=_NOBODY, by=_BY)
         asked = _form(question, lasts=self._lasts)
@@ -67,50 +80,61 @@ class _Asker:
             result = await session.elicit_form(
                 asked.message, asked.requested_schema, related_request_id=self._ctx.request_id
             )
-        except (MCPError, ValidationError) as error:
+        except MCPError as error:
             why = f"The MCP client did not ask its user: {_brief(error)}."
             return Answer(consent=Consent.UNANSWERED, said=why, by=_BY)
-        return _answer(result, question, lasts=self._lasts)
+        except ValidationError:
+            return Answer(consent=Consent.UNANSWERED, said=_NO_ANSWER, by=_BY)
+        return _answer(result, always=_offers_always(question, lasts=self._lasts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A question that waits for its answer: what it was about, and whether always was offered."""
+
+    about: bytes
+    always: bool
 
 
 class OpenQuestions:
-    """What was asked by results, and waits for calls that bring the answer."""
+    """What was asked by results, and waits for calls that bring the answer; of each client some."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Question] = {}
+        self._open: dict[str | None, dict[str, _Open]] = {}
 
-    def ask(self, question: Question, *, lasts: bool) -> InputRequiredResult:
+    def ask(self, question: Question, asker: str | None, *, lasts: bool) -> InputRequiredResult:
         """A result that asks."""
-        while len(self._open) >= _MOST_OPEN:
-            del self._open[next(iter(self._open))]
         number = token_hex(16)
-        self._open[number] = question
+        waiting = self._open.setdefault(asker, {})
+        waiting[number] = _Open(_about(question), _offers_always(question, lasts=lasts))
+        _shorten(waiting, _MOST_OPEN)
+        _shorten(self._open, _MOST_ASKERS)
         form = ElicitRequest(params=_form(question, lasts=lasts))
         return InputRequiredResult(input_requests={_KEY: form}, request_state=number)
 
     def answered(
-        self, number: str | None, responses: Mapping[str, object] | None, *, lasts: bool
+        self, number: str | None, responses: Mapping[str, object] | None, asker: str | None
     ) -> "Answered | None":
         """The answer that a call brings; None if it brings none to a question that is open."""
         response = (responses or {}).get(_KEY)
         if number is None or not isinstance(response, ElicitResult):
             return None
-        question = self._open.pop(number, None)
+        question = self._open.get(asker, {}).pop(number, None)
         if question is None:
             return None
-        return Answered(question, _answer(response, question, lasts=lasts))
+        return Answered(question.about, _answer(response, always=question.always))
 
 
 class Answered:
     """An approver that has asked already: it answers one question, and no other."""
 
-    def __init__(self, asked: Question, answer: Answer) -> None:
-        self._asked = asked
+    def __init__(self, about: bytes, answer: Answer) -> None:
+        self._about = about
         self._answer = answer
 
     def covers(self, question: Question) -> bool:
         """Whether a question is the one that was asked, as far as a person could tell."""
-        return _shown(self._asked) == _shown(question)
+        return self._about == _about(question)
 
     def __call__(self, question: Question) -> Answer:
         if self.covers(question):
@@ -119,13 +143,34 @@ class Answered:
         return Answer(consent=Consent.UNANSWERED, said=why, by=_BY)
 
 
-def _shown(question: Question) -> tuple[object, ...]:
-    return question.script, question.cwd, question.held, question.verdict
+def can_show(question: Question) -> bool:
+    """Whether a person can be shown all that they would approve."""
+    return not _unshowable(question)
+
+
+def _unshowable(question: Question) -> str:
+    if len(question.script) <= _MOST_CHARACTERS:
+        return ""
+    return (
+        f"The script has {len(question.script)} characters, too many for the user to be asked"
+        f" about ({_MOST_CHARACTERS} at most): make it shorter, or several."
+    )
+
+
+def _about(question: Question) -> bytes:
+    """A fingerprint of what a person is shown."""
+    shown = repr((question.script, question.cwd, question.held, question.verdict))
+    return sha256(shown.encode("utf-8", "backslashreplace")).digest()
+
+
+def _shorten(known: dict[_K, _V], most: int) -> None:
+    while len(known) > most:
+        del known[next(iter(known))]
 
 
 def _offers_always(question: Question, *, lasts: bool) -> bool:
     """Whether the answer can be remembered: for a client that is known again, and has seen it all."""
-    return bool(question.grants) and lasts and len(question.script) <= _MOST_CHARACTERS
+    return bool(question.grants) and lasts and len(question.script) <= _MOST_REMEMBERED
 
 
 def _form(question: Question, *, lasts: bool) -> ElicitRequestFormParams:
@@ -151,49 +196,43 @@ def _form(question: Question, *, lasts: bool) -> ElicitRequestFormParams:
 def _lines(question: Question, *, always: bool) -> list[str]:
     """What a person has to know, with everything visible that a terminal would hide or obey."""
     verdict = question.verdict
-    lines = ["May this script run?", "", *_script(question.script), ""]
-    lines.append(f"Asked because: {visible(verdict.reason)}")
+    lines = ["May this script run?", ""]
+    lines += [f"    {line}" for line in visible(question.script).split("\n")]
+    # Nothing else that an agent wrote begins a line, or it could pass for one of ours.
+    lines += ["", f"Asked because: {one_line(verdict.reason, _MOST_WORD)}"]
     if verdict.span is not None:
         text = question.script.encode("utf-8", "replace")
         start, end = (len(text[:at].decode("utf-8", "ignore")) for at in verdict.span)
         lines += underlined(question.script, start, end, _WIDTH)
-    if verdict.suggestion:
-        lines.append(f"Instead: {visible(verdict.suggestion)}")
     if question.description:
-        lines.append(f"The agent says: {visible(question.description)[:_MOST_WORD]}")
-    lines.append(f"It would run in {visible(str(question.cwd))}, held to: {visible(question.held)}")
+        lines.append(f"The agent says: {one_line(question.description, _MOST_WORD)}")
+    where = one_line(str(question.cwd), _MOST_PATH)
+    lines.append(f"It would run in {where}, held to: {one_line(question.held, _MOST_PATH)}")
     if always:
-        lines += [f"Always would allow {visible(rule)} here." for rule in question.grants]
+        lines += [
+            f"Always would allow {one_line(rule, _MOST_PATH)} here." for rule in question.grants
+        ]
     return lines
 
 
-def _script(script: str) -> list[str]:
-    if len(script) <= _MOST_CHARACTERS:
-        return [f"    {line}" for line in visible(script).split("\n")]
-    half = _MOST_CHARACTERS // 2
-    left_out = len(script) - 2 * half
-    return [
-        *(f"    {line}" for line in visible(script[:half]).split("\n")),
-        f"  ... {left_out} characters of it are not shown here ...",
-        *(f"    {line}" for line in visible(script[-half:]).split("\n")),
-    ]
-
-
-def _answer(result: ElicitResult, question: Question, *, lasts: bool) -> Answer:
-    """What somebody chose; whatever is no answer of the form, is no yes."""
-    if result.action == "cancel":
-        return Answer(
-            consent=Consent.UNANSWERED,
-            said="The user closed the question without an answer.",
-            by=_BY,
-        )
+def _answer(result: ElicitResult, *, always: bool) -> Answer:
+    """What somebody chose; whatever is no answer of the form, is none."""
     content = result.content or {}
-    chosen = content.get(_FIELD) if result.action == "accept" else _NO
-    consent = _CONSENTS.get(chosen, Consent.NO) if isinstance(chosen, str) else Consent.NO
-    if consent is Consent.ALWAYS and not _offers_always(question, lasts=lasts):
-        consent = Consent.ONCE
     word = content.get(_WORD)
-    return Answer(consent=consent, said=str(word)[:_MOST_WORD] if word else "", by=_BY)
+    said = str(word)[:_MOST_WORD] if word else ""
+    match result.action:
+        case "cancel":
+            return Answer(consent=Consent.UNANSWERED, said=_CLOSED, by=_BY)
+        case "decline":
+            return Answer(consent=Consent.NO, said=said, by=_BY)
+        case "accept":
+            chosen = content.get(_FIELD)
+    consent = _CONSENTS.get(chosen) if isinstance(chosen, str) else None
+    if consent is None:
+        return Answer(consent=Consent.UNANSWERED, said=_NO_ANSWER, by=_BY)
+    if consent is Consent.ALWAYS and not always:
+        consent = Consent.ONCE
+    return Answer(consent=consent, said=said, by=_BY)
 
 
 def _brief(error: Exception) -> str:

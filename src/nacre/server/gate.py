@@ -10,15 +10,21 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nacre.server.clients import Clients
+from nacre.server.clients import NAME_HEADER, Clients
 from nacre.server.handlers import GONE, SESSION_HEADER
 
-__all__ = ("Gate", "is_loopback")
+__all__ = ("Gate", "is_host_name", "is_loopback")
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _HOST = re.compile(r"(?P<name>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?$")
 _ORIGIN = re.compile(r"https?://(?P<host>.+)$")
 _SCHEME = "bearer "
+
+
+def is_host_name(text: str) -> bool:
+    """Whether it could stand in a `Host` header, without a port."""
+    found = _HOST.match(text)
+    return found is not None and found["name"] == text
 
 
 def is_loopback(host: str) -> bool:
@@ -71,6 +77,9 @@ class Gate:
             found = _ORIGIN.match(origin)
             if not found or not self._is_ours(found["host"]):
                 return 403, f"Origin {origin!r:.100} may not call this server; see --allow-host"
+        for name in ("authorization", NAME_HEADER):
+            if len(headers.getlist(name)) > 1:
+                return 400, f"there is more than one header {name}"
         if self._token is not None and not self._knows_token(headers):
             return 401, "this server needs its token: Authorization: Bearer TOKEN"
         return None

@@ -1,6 +1,6 @@
 """The protocol over HTTP: an address to listen at, and the application behind it."""
 
-import signal
+import resource
 import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from nacre.errors import ConfigError
 from nacre.server.clients import Clients
-from nacre.server.gate import Gate, is_loopback
-from nacre.server.stdio import MOST_BYTES
+from nacre.server.gate import Gate, is_host_name, is_loopback
+from nacre.server.stdio import ENDING, MOST_BYTES
 
 if TYPE_CHECKING:
     import uvicorn
@@ -28,6 +28,7 @@ _SHORTEST_TOKEN = 16
 _MOST_SESSIONS = 256
 # One more is answered with 503.
 _MOST_REQUESTS = 1_024
+_MOST_FILES = 16_384
 _IDLE_SECONDS = 30 * 60.0
 # Open streams would be waited for without an end.
 _GOODBYE_SECONDS = 2
@@ -52,7 +53,10 @@ def parse_address(text: str) -> Address:
         ConfigError: If it is none.
     """
     host, colon, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif not is_host_name(host):
+        host = ""
     if not colon or not host or not port.isdecimal() or int(port) > _MOST_PORT:
         raise ConfigError(f"--http {text!r} is no HOST:PORT; use 127.0.0.1:8000, or [::1]:8000")
     return Address(host, int(port))
@@ -71,6 +75,11 @@ def application(
     Raises:
         ConfigError: If others than this machine could come in without a token.
     """
+    for name in hosts:
+        if not is_host_name(name):
+            raise ConfigError(
+                f"--allow-host {name!r} is no name of a host; leave out scheme and port"
+            )
     if token is None and not is_loopback(address.host):
         raise ConfigError(
             f"{address.host!r} can be reached from other machines, so a token is needed:"
@@ -118,6 +127,7 @@ async def run_application(app: "ASGIApp", address: Address, tell: Callable[[str]
         ws="none",
     )
     server = Quiet(config)
+    _allow_many_files()
     listener = _listening(address)
     with listener:
         bound = Address(address.host, int(listener.getsockname()[1]))
@@ -130,10 +140,18 @@ async def run_application(app: "ASGIApp", address: Address, tell: Callable[[str]
 
 async def _end_when_told(server: "uvicorn.Server") -> None:
     """The first signal asks for an orderly end, a second one for any."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with anyio.open_signal_receiver(*ENDING) as signals:
         async for _ in signals:
             server.force_exit = server.should_exit
             server.should_exit = True
+
+
+def _allow_many_files() -> None:
+    """Each client takes a dozen descriptors; the usual limit is meant for one who uses select."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _listening(address: Address) -> socket.socket:

@@ -23,7 +23,7 @@ __all__ = ("TEMPLATES", "Range", "contents_of", "range_of", "resource_of")
 _SCHEME = "nacre"
 _STREAMS = {"output": 0, "errors": 1}
 _USUAL_LENGTH = 64 * 1024
-_MOST_LENGTH = 1024 * 1024
+_MOST_LENGTH = 256 * 1024
 _MOST_START = 1 << 62
 _SCRIPT_CHARACTERS = 80
 # A character has at most four bytes; three of them may be cut off.

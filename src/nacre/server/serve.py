@@ -1,6 +1,5 @@
 """A server from its start to its end."""
 
-import signal
 from collections.abc import Callable, Sequence
 
 import anyio
@@ -8,7 +7,7 @@ import anyio
 from nacre.server.clients import Clients
 from nacre.server.handlers import make_server
 from nacre.server.http import application, parse_address, run_application
-from nacre.server.stdio import claimed
+from nacre.server.stdio import ENDING, claimed
 from nacre.tool import Bash, ToolContext
 
 __all__ = ("serve_http", "serve_stdio")
@@ -49,7 +48,7 @@ async def serve_http(
 
 
 async def _until_told_to_end(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with anyio.open_signal_receiver(*ENDING) as signals:
         async for _ in signals:
             scope.cancel()
             return

@@ -7,6 +7,8 @@ limit, and one that cannot be read is answered, where the SDK's own transport wo
 
 import json
 import os
+import re
+import signal
 import socket
 import stat
 from collections.abc import AsyncGenerator
@@ -27,12 +29,21 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-__all__ = ("MOST_BYTES", "claimed")
+__all__ = ("ENDING", "MOST_BYTES", "claimed")
 
 # What HTTP requests are held to as well.
 MOST_BYTES = 4 * 1024 * 1024
-_CHUNK = 1 << 16
+# Little at once: what has been read is worked on.
+_CHUNK = 1 << 13
+# No more is read while so much waits for the client to take it.
+_MOST_WAITING = MOST_BYTES
+_PIECE = 4_096  # what a pipe takes whole, or not at all
 _PRIVATE = 3
+# Of what cannot be read, so much is searched for its id.
+_HEAD = 4_096
+_ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")')
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+"""The signals that ask a server to end."""
 
 
 @asynccontextmanager
@@ -76,6 +87,8 @@ class Outlet(_Stream):
         self._fd = fd
         self._lock = anyio.Lock()
         self._left = b""
+        self._waiting = 0
+        self._taken = anyio.Event()
         is_socket = stat.S_ISSOCK(os.fstat(fd).st_mode)
         # Whoever else holds the same description must not find it changed to non-blocking.
         self._socket = socket.socket(fileno=os.dup(fd)) if is_socket else None
@@ -92,13 +105,23 @@ class Outlet(_Stream):
     async def write(self, message: JSONRPCMessage) -> None:
         """Write a message that comes with nothing else."""
         line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-        async with self._lock:
-            self._left += line
-            try:
+        self._waiting += len(line)
+        try:
+            async with self._lock:
+                self._left += line
                 while self._left:
                     await self._write_some()
-            except OSError as error:
-                raise anyio.BrokenResourceError from error
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+        finally:
+            self._waiting -= len(line)
+            self._taken.set()
+
+    async def room(self) -> None:
+        """Wait until the client has taken most of what it asked for."""
+        while self._waiting > _MOST_WAITING:
+            self._taken = anyio.Event()
+            await self._taken.wait()
 
     async def aclose(self) -> None:
         """Let go of the copies of the descriptor."""
@@ -117,7 +140,10 @@ class Outlet(_Stream):
             elif self._reopened is not None:
                 written = os.write(self._reopened, self._left)
             else:
-                written = os.write(self._fd, self._left)
+                # A terminal, or a pipe of somebody else's: it may have to be waited for.
+                with suppress(PermissionError):  # epoll knows no ordinary files
+                    await anyio.wait_writable(self._fd)
+                written = os.write(self._fd, self._left[:_PIECE])
         except BlockingIOError:
             await anyio.wait_writable(self._socket or self._reopened or self._fd)
         else:
@@ -133,6 +159,7 @@ class Inlet(_Stream):
         self._waits = stat.S_IFMT(os.fstat(fd).st_mode) != stat.S_IFREG
         self._buffer = bytearray()
         self._skipping = False
+        self._head = b""
         self._ended = False
 
     def __aiter__(self) -> Self:
@@ -140,6 +167,7 @@ class Inlet(_Stream):
 
     async def __anext__(self) -> SessionMessage:
         while True:
+            await self._outlet.room()
             line = await self._line()
             if line is None:
                 raise StopAsyncIteration
@@ -148,11 +176,11 @@ class Inlet(_Stream):
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValidationError as error:
-                await self._complain(*_fault(error))
+                await self._complain(line, *_fault(error))
                 continue
             if not (isinstance(message, JSONRPCNotification) and _has_id(line)):
                 return SessionMessage(message)
-            await self._complain(INVALID_REQUEST, "Invalid Request: an id that is none")
+            await self._complain(b"", INVALID_REQUEST, "Invalid Request: an id that is none")
 
     async def receive(self) -> SessionMessage:
         """The next message.
@@ -176,12 +204,13 @@ class Inlet(_Stream):
                 if not self._skipping and len(line) <= MOST_BYTES:
                     return line
                 self._skipping, searched = False, 0
-                await self._complain(
-                    INVALID_REQUEST, f"a message of more than {MOST_BYTES} bytes is not read"
-                )
+                text = f"Invalid Request: it has more than {MOST_BYTES} bytes"
+                await self._complain(self._head or line, INVALID_REQUEST, text)
+                self._head = b""
                 continue
             searched = len(self._buffer)
             if searched > MOST_BYTES:
+                self._head = self._head or bytes(self._buffer[:_HEAD])
                 self._buffer.clear()
                 self._skipping, searched = True, 0
             if not await self._fill():
@@ -193,7 +222,10 @@ class Inlet(_Stream):
         if self._ended:
             return False
         if self._waits:
-            await anyio.wait_readable(self._fd)
+            try:
+                await anyio.wait_readable(self._fd)
+            except PermissionError:  # epoll knows no /dev/null, nor other files that never wait
+                self._waits = False
         try:
             data = os.read(self._fd, _CHUNK)
         except BlockingIOError:
@@ -204,8 +236,10 @@ class Inlet(_Stream):
         self._ended = not data
         return bool(data)
 
-    async def _complain(self, code: int, message: str) -> None:
-        error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
+    async def _complain(self, line: bytes, code: int, message: str) -> None:
+        """Answer what cannot be read, under its id if it has one: somebody may wait for that."""
+        found = ErrorData(code=code, message=message)
+        error = JSONRPCError(jsonrpc="2.0", id=_id_of(line), error=found)
         with suppress(anyio.BrokenResourceError):
             await self._outlet.write(error)
 
@@ -232,8 +266,17 @@ def _has_id(line: bytes) -> bool:
     return b'"id"' in line and "id" in json.loads(line)
 
 
+def _id_of(line: bytes) -> int | str | None:
+    found = _ID.search(line[:_HEAD])
+    if found is None:
+        return None
+    text = found[1]
+    return text[1:-1].decode("utf-8", "replace") if text.startswith(b'"') else int(text)
+
+
 def _fault(error: ValidationError) -> tuple[int, str]:
     """Whether a line is no JSON, or JSON that is no message."""
-    if any(each["type"] == "json_invalid" for each in error.errors(include_url=False)):
-        return PARSE_ERROR, "Parse error: a line that is no JSON"
+    for each in error.errors(include_url=False, include_input=False):
+        if each["type"] == "json_invalid":
+            return PARSE_ERROR, f"Parse error: {each['msg']}"
     return INVALID_REQUEST, "Invalid Request: JSON that is no JSON-RPC message"

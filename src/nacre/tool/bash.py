@@ -16,9 +16,10 @@ from nacre.dialects.arguments import from_json
 from nacre.dialects.base import Dialect, Scene
 from nacre.dialects.select import select as select_dialect
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
 from nacre.engine.entries import Asked, Noting
 from nacre.engine.journal import JOURNAL, Journal
+from nacre.engine.occasion import Occasion
 from nacre.errors import ConfigError, NacreError
 from nacre.model.approval import Question
 from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
@@ -167,7 +168,7 @@ class Bash:
         try:
             with self._noting(tool, context) as noting:
                 noting.call = call = self._parse(tool, arguments, context)
-                noting.came = result = await self._result(call, context, on_output)
+                noting.came = result = await self._result(call, context, on_output, noting.watch)
         except NacreError as error:
             return self._dialect.refuse(tool, error)
         return self._dialect.render(call, result)
@@ -233,7 +234,9 @@ class Bash:
         self._require_open()
         with self._noting(type(call).__name__, context) as noting:
             noting.call = call
-            noting.came = result = await self._result(call, context, on_output, raw=raw)
+            noting.came = result = await self._result(
+                call, context, on_output, noting.watch, raw=raw
+            )
         return result
 
     async def question(
@@ -293,8 +296,10 @@ class Bash:
 
     def close(self) -> None:
         """End every job this tool owns, and let go of its files. Safe to call again."""
-        self._engine.close()
-        self._journal.close()
+        try:
+            self._engine.close()
+        finally:
+            self._journal.close()
 
     async def aclose(self) -> None:
         """Do what `close` does without blocking the event loop."""
@@ -341,6 +346,7 @@ class Bash:
         call: Call,
         context: ToolContext | None,
         on_output: Callable[[bytes], None] | None,
+        witness: Callable[[Result], None],
         *,
         raw: bool = False,
     ) -> Result | JobList:
@@ -348,7 +354,8 @@ class Bash:
         redacts = self._stance.redacts and not raw
         redaction = Redaction(self._stance.secrets, on_output) if redacts else None
         listener = redaction.listener if redaction else on_output
-        result = await self._carry_out(call, self._occasion(context, listener))
+        occasion = replace(self._occasion(context, listener), witness=witness)
+        result = await self._carry_out(call, occasion)
         return redaction.result(result) if redaction and isinstance(result, Result) else result
 
     def _occasion(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from nacre.engine.engine import Occasion
+from nacre.engine.occasion import Occasion
 from nacre.stance import Stance
 from nacre.tool.context import Approver, ToolContext, answer_of
 

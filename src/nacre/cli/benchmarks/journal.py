@@ -10,9 +10,10 @@ from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale, at_most
 from nacre.cli.benchmarks.subject import LIMIT, temporary_folder
 from nacre.config.policy import ScriptChecker
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Engine, Occasion
+from nacre.engine.engine import Engine
 from nacre.engine.entries import Asked, Noting
 from nacre.engine.journal import JOURNAL, Journal, read_journal
+from nacre.engine.occasion import Occasion
 from nacre.model.call import Run
 from nacre.model.outcome import Exited
 from nacre.model.result import Result

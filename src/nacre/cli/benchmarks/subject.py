@@ -11,8 +11,8 @@ import anyio
 from nacre.cli.benchmarks.row import FailedToRunError
 from nacre.config.policy import ScriptChecker
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Occasion
 from nacre.engine.journal import JOURNAL, read_journal
+from nacre.engine.occasion import Occasion
 from nacre.model.call import Run
 from nacre.model.outcome import Exited
 from nacre.model.reply import Reply

@@ -14,7 +14,7 @@ from nacre.cli.diagnosis import attempts
 from nacre.cli.diagnosis.attempts import ATTEMPTS
 from nacre.cli.diagnosis.scene import Scene
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.engine import Occasion
+from nacre.engine.occasion import Occasion
 from nacre.model.call import Run
 from nacre.model.confinement import UNENFORCED, Confinement, Environment, Protection
 from nacre.model.outcome import Denied, Exited, Signaled, Unstarted

@@ -25,7 +25,7 @@ __all__ = ("grantable", "granted", "without")
 # A longer command is not read to its end by whoever says yes.
 _MOST_CHARACTERS = 300
 # Builtins that change what later words mean, or could. Those that are left out (`echo`, `pwd`,
-# `true`, `exit` and the like) change nothing; where `cd` leads is known of every command.
+# `true`, `exit` and the like) change nothing.
 _CHANGES = frozenset(
     {".", "[", "alias", "bg", "bind", "builtin", "caller", "command", "compgen", "complete"}
     | {"compopt", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fc", "fg"}
@@ -33,7 +33,7 @@ _CHANGES = frozenset(
     | {"read", "readarray", "readonly", "set", "shift", "shopt", "source", "suspend", "test"}
     | {"trap", "typeset", "ulimit", "umask", "unalias", "unset", "wait"}
 )
-# Alone it does nothing, and what other rules allow it would take elsewhere.
+# Where it leads is known, unless a command before it put another folder in that place.
 _MOVES = frozenset({"cd"})
 # What sets variables or defines functions without being a command: arithmetic, conditions,
 # expansions that do more than show a variable, named descriptors, coprocesses.
@@ -47,13 +47,46 @@ _STAGED = frozenset({Place.PIPED_IN, Place.GUESSED, Place.FUNCTION, Place.ITERAT
 _OUTPUT = frozenset({">", ">>", ">&", "&>", "&>>"})
 # Interpreters and shells that nobody looks through, so that only their name tells them.
 _INTERPRETERS = frozenset(
-    {"clojure", "cmd", "dart", "dotnet", "elixir", "erl", "escript", "ghci", "gjs", "groovy"}
-    | {"guile", "iex", "java", "jshell", "kotlin", "m4", "mono", "nu", "ocaml", "octave"}
-    | {"powershell", "pwsh", "qjs", "racket", "raku", "rc", "runghc", "sbcl", "scala", "swift"}
-    | {"wasmtime", "wish", "zx"}
+    {"babashka", "bb", "bpftrace", "bpython", "chibi-scheme", "clisp", "clj", "clojure", "cmd"}
+    | {"csi", "d8", "dart", "dotnet", "ecl", "elixir", "emacs", "erl", "es", "escript", "fennel"}
+    | {"gdb", "ghc", "ghci", "gjs", "gprolog", "groovy", "groovysh", "gsi", "guile", "hy", "iex"}
+    | {"ion", "irb", "java", "js", "jshell", "jython", "kotlin", "lldb", "m4", "micropython"}
+    | {"mono", "mruby", "nu", "ocaml", "ocamlrun", "octave", "oksh", "pdksh", "powershell", "pwsh"}
+    | {"python", "pythonw", "qjs", "racket", "raku", "rc", "rhino", "runghc", "rzsh", "sbcl"}
+    | {
+        "scala",
+        "scheme",
+        "swift",
+        "swipl",
+        "tcc",
+        "truffleruby",
+        "wasmer",
+        "wasmtime",
+        "wish",
+        "zx",
+    }
 )
+# They run what is written behind them.
+_RUNNERS = frozenset(
+    {"abduco", "daemonize", "dtach", "i386", "linux32", "linux64", "run-parts", "sudoedit"}
+    | {"x86_64"}
+)
+# These do by some of their words.
+_RUN_BY = {
+    "cmake": {"-E", "-P"},
+    "crystal": {"eval", "run"},
+    "dune": {"exec"},
+    "go": {"run"},
+    "machinectl": {"shell"},
+    "mise": {"exec", "run", "x"},
+    "nim": {"e", "r"},
+    "nix": {"develop", "run", "shell"},
+    "opam": {"exec"},
+}
+_NOT_ITSELF = _INTERPRETERS | _RUNNERS
+_VARIANT = re.compile(r"[-.\d]*(?:-(?:dbg|cli|console|preview|script))?[-.\d]*$", re.ASCII)
 # A script may write elsewhere, and so put another program there.
-_SYSTEM = ("/bin/", "/sbin/", "/usr/")
+_SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/libexec/")
 
 
 def grantable(script: Script, at: int) -> str:
@@ -109,11 +142,22 @@ def _is_itself(command: Command, script: Script) -> bool:
     return (
         name is not None
         and ("/" not in name or (name.startswith(_SYSTEM) and ".." not in name))
-        and (_CHANGES | _MOVES | _INTERPRETERS).isdisjoint(command.names)
+        and (_CHANGES | _MOVES).isdisjoint(command.names)
+        and _NOT_ITSELF.isdisjoint({*command.names, *map(_plain_name, command.names)})
+        and not any(_runs_by_a_word(each, command) for each in command.names)
         and all(via.kind is ViaKind.TRANSPARENT for via in command.via)
         and not runs_others(command)
         and not any(further_reach(command, script))
     )
+
+
+def _runs_by_a_word(name: str, command: Command) -> bool:
+    return not _RUN_BY.get(name, set[str]()).isdisjoint(word.value or "" for word in command.words)
+
+
+def _plain_name(name: str) -> str:
+    """A program's name without its version, or what tells its variants apart."""
+    return _VARIANT.sub("", name, count=1)
 
 
 def _is_undisturbed(script: Script, at: int) -> bool:
@@ -133,7 +177,19 @@ def _sets_unlisted(script: Script) -> bool:
 
 def _disturbing(script: Script) -> tuple[int, ...]:
     """The commands after which, or beside which, no text means what it did."""
-    return tuple(at for at, each in enumerate(script.commands) if not _leaves_all(each))
+    return tuple(
+        at
+        for at, each in enumerate(script.commands)
+        if not _leaves_all(each) or not _moves_first_or_never(at, each)
+    )
+
+
+def _moves_first_or_never(at: int, command: Command) -> bool:
+    """Whether nothing can have put another folder in the place of the one it goes to."""
+    if _MOVES.isdisjoint(command.names):
+        return True
+    written_out = all(word.value is not None and not word.expansions for word in command.words)
+    return at == 0 and not command.redirections and written_out
 
 
 def _leaves_all(command: Command) -> bool:

@@ -1,0 +1,43 @@
+"""What one call brings along, beside what it asks for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from nacre.engine.approvals import Approve
+from nacre.model.confinement import Confinement, Network
+from nacre.model.result import Result
+from nacre.process.cancel import CancelToken
+
+__all__ = ("UNCONFINED", "Occasion")
+
+UNCONFINED = Confinement(name="open", writable=None, network=Network.INHERIT, own_signals=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """What one call brings along: who asks, from where, since when, how to end it early.
+
+    `conversation` is whose the jobs are, `asker` who is asking, where that is another.
+    `listener` is called with each piece of output as it comes, in the caller's
+    own task. `cleared` says that the environment was built from nothing; `sandbox`
+    names another one than the engine's, `held` says in words what holds a script.
+    `approve` asks somebody about a script that the policy leaves to a person; None if nobody is
+    there. `refusal` is why no script may run, however it is judged. `witness` is shown what is
+    known of the result so far: the verdict and the answer, then what holds the script.
+    """
+
+    cwd: PurePath
+    conversation: str
+    asker: str = ""
+    environ: Mapping[str, str]
+    confinement: Confinement = UNCONFINED
+    cleared: bool = False
+    sandbox: str | None = None
+    held: str = ""
+    began: float = 0.0
+    cancel: CancelToken | None = None
+    listener: Callable[[bytes], None] | None = None
+    approve: Approve | None = None
+    refusal: str = ""
+    witness: Callable[[Result], None] | None = None
