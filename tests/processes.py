@@ -18,6 +18,7 @@ __all__ = (
     "gone_blocking",
     "journal_open",
     "kill_all",
+    "no_more_descriptors",
     "tag",
     "threads",
 )
@@ -82,6 +83,13 @@ async def journal_open(state: Path) -> None:
 def descriptors() -> int:
     """How many descriptors this process has open."""
     return len(os.listdir("/proc/self/fd"))
+
+
+async def no_more_descriptors(most: int) -> None:
+    """Wait until this process has no more of them; the journal's thread has one for moments."""
+    with anyio.fail_after(5):
+        while descriptors() > most:
+            await anyio.sleep(0.01)
 
 
 def threads() -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hosts import Finished, finish, start_host
 from nacre import Bash, Reply
-from processes import descriptors, gone_blocking, journal_open, kill_all, tag
+from processes import descriptors, gone_blocking, journal_open, kill_all, no_more_descriptors, tag
 
 
 def _detail(reply: Reply, key: str) -> object:
@@ -183,10 +183,7 @@ def test_asyncios_own_cancellation_leaves_no_descriptor_and_no_process(state: Pa
                 await asyncio.wait([task])
                 if not task.cancelled():
                     await tool.call("KillBash", {"id": _detail(task.result(), "id")})
-            # The journal's thread may be at work just now, with a descriptor for a moment.
-            async with asyncio.timeout(5):
-                while descriptors() > before:
-                    await asyncio.sleep(0.01)
+            await no_more_descriptors(before)
 
     asyncio.run(main())
     gone_blocking(f"sleep\0{mark}")

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from nacre import Bash, CancelToken, ToolContext
-from processes import descriptors, gone, journal_open, kill_all, tag, threads
+from processes import descriptors, gone, journal_open, kill_all, no_more_descriptors, tag, threads
 
 pytestmark = pytest.mark.anyio
 _CALLS = 2000
@@ -41,7 +41,7 @@ async def test_a_soak_of_mixed_calls_leaves_no_process_descriptor_thread_or_file
             await gone(mark)
             # The tokens of cancelled calls hang in reference cycles of their cancellation.
             gc.collect()
-            assert descriptors() <= before[0]
+            await no_more_descriptors(before[0])
             assert threads() <= before[1]
         assert list((state / "spills").iterdir()) == []
     finally:
