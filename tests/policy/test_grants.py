@@ -6,7 +6,7 @@ from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
 from nacre.syntax.script import Surroundings
 
-HERE = Surroundings(cwd="/work/app", home="/home/someone")
+HERE = Surroundings(cwd="/srv/app", home="/home/someone")
 RULES: dict[str, dict[str, object]] = {
     "ask": {"ask": ["Bash(npm:*)", "Bash(git push:*)", "Bash(sh:*)", "Bash(psql:*)"]},
     "default": {"default": "ask", "allow": ["Bash(ls:*)", "Bash(tail:*)"]},
@@ -94,7 +94,7 @@ def test_the_narrowest_rule_is_offered(name: str, script: str, rules: tuple[str,
         "cd elsewhere && npm publish",
         "for each in 1 2; do npm publish; done",
         # A file that a script can write.
-        "/work/app/publish",
+        "/srv/app/publish",
         "/tmp/npm publish",
         "/usr/../tmp/npm publish",
         # Nothing by itself: it changes what other rules allow.
@@ -123,7 +123,7 @@ def test_what_is_no_one_plain_command_is_never_offered(name: str, script: str) -
         ". ./env.sh; npm publish",
         "cd elsewhere; npm publish",
         "mv ../app ../gone; ln -s other ../app; cd . && npm publish",
-        "ls; cd /work/app; npm publish",
+        "ls; cd /srv/app; npm publish",
         "pushd elsewhere; npm publish",
         "((PATH=5)); npm publish",
         ": ${PATH:=x}; npm publish",
@@ -174,7 +174,7 @@ def test_a_grant_does_not_cover_what_was_not_shown(script: str) -> None:
     "script",
     [
         "npm publish",
-        "cd /work/app && npm publish",
+        "cd /srv/app && npm publish",
         "ls; npm publish | tail -n 3",
         "npm publish && echo done",
         "if npm publish; then echo done; fi",

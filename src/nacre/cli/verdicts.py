@@ -1,6 +1,5 @@
 """A verdict as a person reads it, and as a program does."""
 
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -8,14 +7,13 @@ from typing import TextIO
 
 from nacre.cli.terminal import coloured
 from nacre.model.verdict import Decision, Verdict
-from nacre.render.underline import one_line, underlined, visible
+from nacre.render.underline import characters, one_line, underlined, visible
 
 __all__ = ("fields", "told")
 
 _COLOURS = {Decision.ALLOW: "green", Decision.ASK: "yellow", Decision.DENY: "red"}
 _WIDTHS = (40, 100, 160)  # the least, the usual if there is no terminal, and the most
 _PART_CHARACTERS = 200
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def fields(verdict: Verdict) -> dict[str, object]:
@@ -39,7 +37,7 @@ def told(verdict: Verdict, script: str, stream: TextIO | None = None) -> Iterato
     decision = coloured(verdict.decision.name.lower(), colour, out)
     yield f"{decision}: {visible(verdict.reason)}" if verdict.reason else decision
     if verdict.span is not None:
-        start, end = (_characters(script, offset) for offset in verdict.span)
+        start, end = (characters(script, offset) for offset in verdict.span)
         for line in underlined(script, start, end, _width(out)):
             mark = line.lstrip(" |").startswith("^")
             yield coloured(line, colour, out) if mark else line
@@ -49,14 +47,6 @@ def told(verdict: Verdict, script: str, stream: TextIO | None = None) -> Iterato
         yield f"rule: {visible(verdict.rule)}"
     if verdict.suggestion:
         yield f"instead: {visible(verdict.suggestion)}"
-
-
-def _characters(script: str, offset: int) -> int:
-    """How many characters of a script its first bytes are."""
-    if script.isascii():
-        return offset
-    # A lone surrogate cannot be encoded; what stands for it takes as many bytes.
-    return len(_SURROGATE.sub("\ufffd", script).encode()[:offset].decode("utf-8", "ignore"))
 
 
 def _width(stream: TextIO) -> int:

@@ -1,11 +1,13 @@
 """A part of a script, underlined where it stands."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate
 
-__all__ = ("one_line", "underlined", "visible")
+__all__ = ("characters", "one_line", "underlined", "visible")
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _TAB = "    "
 _MOST_LINES = 3
 _CUT = "…"
@@ -32,6 +34,14 @@ def one_line(text: str, most: int) -> str:
         return line
     half = (most - 1) // 2
     return f"{line[:half]}{_CUT}{line[-half:]}"
+
+
+def characters(script: str, offset: int) -> int:
+    """How many characters of a script its first bytes are."""
+    if script.isascii():
+        return offset
+    # A lone surrogate cannot be encoded; what stands for it takes as many bytes.
+    return len(_SURROGATE.sub("\ufffd", script).encode()[:offset].decode("utf-8", "ignore"))
 
 
 def underlined(script: str, start: int, end: int, width: int) -> Iterator[str]:

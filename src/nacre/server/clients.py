@@ -19,16 +19,26 @@ from nacre.errors import CallError, NacreError
 from nacre.model.outcome import Running
 from nacre.tool import Bash, ToolContext
 
-__all__ = ("NAME_HEADER", "SOLE", "Client", "Clients", "TooManyClientsError", "key_of_name")
+__all__ = (
+    "IDLE_SECONDS",
+    "MOST_CLIENTS",
+    "NAME_HEADER",
+    "SOLE",
+    "Client",
+    "Clients",
+    "TooManyClientsError",
+    "key_of_name",
+)
 
 NAME_HEADER = "nacre-client"
 SOLE = "the only client"
 """The key of whoever is at the other end of standard input and output."""
 
+MOST_CLIENTS = 256
+IDLE_SECONDS = 30 * 60.0
+
 _LOG = logging.getLogger("nacre")
 _SHORTEST_NAME = 16
-_MOST_CLIENTS = 256
-_IDLE_SECONDS = 30 * 60.0
 _LOOKS_PER_IDLE = 20
 
 
@@ -77,8 +87,8 @@ class Clients:
         make: Callable[[], Bash],
         context: ToolContext,
         *,
-        idle_seconds: float = _IDLE_SECONDS,
-        most: int = _MOST_CLIENTS,
+        idle_seconds: float = IDLE_SECONDS,
+        most: int = MOST_CLIENTS,
     ) -> None:
         self._make = make
         self._context = context

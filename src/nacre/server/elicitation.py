@@ -24,9 +24,9 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from nacre.model.approval import Answer, Consent, Question
-from nacre.render.underline import one_line, underlined, visible
+from nacre.render.underline import characters, one_line, underlined, visible
 
-__all__ = ("OpenQuestions", "asker", "can_ask", "can_show")
+__all__ = ("Asker", "OpenQuestions", "can_ask", "can_show")
 
 _BY = "the MCP client"
 _NOBODY = "This MCP client cannot ask its user (it declares no elicitation)."
@@ -59,17 +59,15 @@ def can_ask(session: ServerSession) -> bool:
     return asking is not None and (asking.form is not None or asking.url is None)
 
 
-def asker(ctx: _Context, *, lasts: bool) -> "_Asker":
+class Asker:
     """An approver for a call of the handshake era, or for a client that cannot ask."""
-    return _Asker(ctx, lasts=lasts)
 
-
-class _Asker:
     def __init__(self, ctx: _Context, *, lasts: bool) -> None:
         self._ctx = ctx
         self._lasts = lasts
 
     async def __call__(self, question: Question) -> Answer:
+        """Ask, if there is somebody who can be shown it all."""
         session = self._ctx.session
         if can_ask(session) and (why := _unshowable(question)):
             return Answer(consent=Consent.UNANSWERED, said=why, by=_BY)
@@ -201,8 +199,7 @@ def _lines(question: Question, *, always: bool) -> list[str]:
     # Nothing else that an agent wrote begins a line, or it could pass for one of ours.
     lines += ["", f"Asked because: {one_line(verdict.reason, _MOST_WORD)}"]
     if verdict.span is not None:
-        text = question.script.encode("utf-8", "replace")
-        start, end = (len(text[:at].decode("utf-8", "ignore")) for at in verdict.span)
+        start, end = (characters(question.script, at) for at in verdict.span)
         lines += underlined(question.script, start, end, _WIDTH)
     if question.description:
         lines.append(f"The agent says: {one_line(question.description, _MOST_WORD)}")

@@ -40,7 +40,7 @@ from nacre.server.clients import (
     TooManyClientsError,
     key_of_name,
 )
-from nacre.server.elicitation import OpenQuestions, asker, can_ask, can_show
+from nacre.server.elicitation import Asker, OpenQuestions, can_ask, can_show
 from nacre.server.heartbeat import heartbeat
 from nacre.server.resources import TEMPLATES, contents_of, range_of, resource_of
 from nacre.server.tools import result_of, tool_of
@@ -176,14 +176,14 @@ class _Handlers:
     ) -> Approver | InputRequiredResult:
         """Who answers for a call, or the question to be answered before it is made again."""
         if not _is_modern(ctx) or not can_ask(ctx.session):
-            return asker(ctx, lasts=client.lasts)
+            return Asker(ctx, lasts=client.lasts)
         key = _key(ctx)
         answered = self._questions.answered(params.request_state, params.input_responses, key)
         question = await client.bash.question(params.name, params.arguments or {}, client.context)
         is_open = question is not None and (answered is None or not answered.covers(question))
         if question is not None and is_open and can_show(question):
             return self._questions.ask(question, key, lasts=client.lasts)
-        return answered or asker(ctx, lasts=client.lasts)
+        return answered or Asker(ctx, lasts=client.lasts)
 
     @asynccontextmanager
     async def _visit(self, ctx: _Context, *words: object) -> AsyncGenerator[Client]:

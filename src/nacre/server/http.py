@@ -12,7 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from nacre.errors import ConfigError
-from nacre.server.clients import Clients
+from nacre.server.clients import IDLE_SECONDS, MOST_CLIENTS, Clients
 from nacre.server.gate import Gate, is_host_name, is_loopback
 from nacre.server.stdio import ENDING, MOST_BYTES
 
@@ -25,11 +25,9 @@ __all__ = ("Address", "application", "parse_address", "run_application")
 PATH = "/mcp"
 _MOST_PORT = 65_535
 _SHORTEST_TOKEN = 16
-_MOST_SESSIONS = 256
 # One more is answered with 503.
 _MOST_REQUESTS = 1_024
 _MOST_FILES = 16_384
-_IDLE_SECONDS = 30 * 60.0
 # Open streams would be waited for without an end.
 _GOODBYE_SECONDS = 2
 
@@ -93,8 +91,8 @@ def application(
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MOST_BYTES,
-        session_idle_timeout=_IDLE_SECONDS,
-        max_sessions=_MOST_SESSIONS,
+        session_idle_timeout=IDLE_SECONDS,
+        max_sessions=MOST_CLIENTS,
         # The gate has looked at these already, and more closely.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )

@@ -5,6 +5,7 @@ nothing to read there, and what it writes by mistake goes to standard error. A m
 limit, and one that cannot be read is answered, where the SDK's own transport would drop it.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -246,8 +247,6 @@ class Inlet(_Stream):
 
 def _private(fd: int) -> int:
     """A copy of a descriptor that no program inherits."""
-    import fcntl
-
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _PRIVATE)
 
 
