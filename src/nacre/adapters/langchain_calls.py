@@ -2,17 +2,16 @@
 
 import json
 import os
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 from uuid import uuid4
 
 from nacre.errors import ConfigError
 from nacre.model.approval import Answer, Consent, Question
 from nacre.model.reply import Reply
-from nacre.tool import Bash, ToolContext
+from nacre.tool import Answered, Bash, Memory, ToolContext
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -23,8 +22,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ("Call", "Calls")
-
-_T = TypeVar("_T")
 
 # Tasks whose question or replies are remembered; the oldest are forgotten.
 _MOST_REMEMBERED = 200
@@ -109,39 +106,6 @@ class Call:
         return self.config.get("configurable", {})
 
 
-class _Memory(Generic[_T]):
-    """What is known of some calls, until it was long ago. Calls are made on several threads."""
-
-    def __init__(self, most: int = _MOST_REMEMBERED) -> None:
-        self._lock = threading.Lock()
-        self._most = most
-        self._known: dict[object, _T] = {}
-
-    def get(self, key: object) -> _T | None:
-        with self._lock:
-            return self._known.get(key)
-
-    def put(self, key: object, value: _T) -> None:
-        with self._lock:
-            self._known[key] = value
-            self._forget_oldest()
-
-    def claim(self, key: object, value: _T) -> _T:
-        """Keep a value if there is none yet; return the one that is kept."""
-        with self._lock:
-            kept = self._known.setdefault(key, value)
-            self._forget_oldest()
-            return kept
-
-    def forget(self, key: object) -> None:
-        with self._lock:
-            self._known.pop(key, None)
-
-    def _forget_oldest(self) -> None:
-        while len(self._known) > self._most:
-            del self._known[next(iter(self._known))]
-
-
 class Calls:
     """Makes the calls of some tools, and remembers what a task that is run again must know.
 
@@ -163,9 +127,9 @@ class Calls:
         self._confinement = confinement
         self._interrupts = interrupts
         self._own_conversation = f"langchain {uuid4()}"
-        self._asked = _Memory[tuple[object, ...]]()
-        self._done = _Memory[Reply]()
-        self._ran = _Memory[Reply](_MOST_RUN)
+        self._asked = Memory[object, tuple[object, ...]](_MOST_REMEMBERED)
+        self._done = Memory[object, Reply](_MOST_REMEMBERED)
+        self._ran = Memory[bytes, Reply](_MOST_RUN)
 
     def context(self, thread: str | None) -> ToolContext:
         """What a tool is given with a call of this thread."""
@@ -186,7 +150,7 @@ class Calls:
             question = await self._tool.question(call.tool, call.arguments, context)
             if question:
                 answer = self._answer(question, call)
-                context = replace(context, approver=_Answered(question, answer))
+                context = replace(context, approver=Answered(question.fingerprint, answer))
         return await self._carry_out(call, context)
 
     async def _carry_out(self, call: Call, context: ToolContext) -> Reply:
@@ -197,8 +161,8 @@ class Calls:
         try:
             reply = await self._tool.call(call.tool, call.arguments, context)
         except Exception:
-            self._done.forget(call.key)
-            self._ran.forget(_digest(call))
+            self._done.pop(call.key)
+            self._ran.pop(_digest(call))
             raise
         self._done.put(call.key, reply)
         return reply
@@ -219,20 +183,6 @@ class Calls:
 
 def _digest(call: Call) -> bytes:
     return sha256(repr(call.key).encode("utf-8", "backslashreplace")).digest()
-
-
-class _Answered:
-    """Answers for the person who was asked about one script; about any other, nobody was."""
-
-    def __init__(self, question: Question, answer: Answer) -> None:
-        self._question = question
-        self._answer = answer
-
-    def __call__(self, question: Question) -> Answer:
-        asked = self._question
-        if (asked.script, asked.cwd) == (question.script, question.cwd):
-            return self._answer
-        return Answer(consent=Consent.UNANSWERED)
 
 
 def _is_about(call: Call, said: object, *, otherwise: bool) -> bool:

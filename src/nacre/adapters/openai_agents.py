@@ -25,7 +25,7 @@ from nacre.model.outcome import (
 from nacre.model.result import Result
 from nacre.model.transcript import Limit, Transcript
 from nacre.render.output import shown
-from nacre.tool import Approver, Bash, ToolContext
+from nacre.tool import Approver, Bash, Memory, ToolContext
 
 try:
     from agents import (
@@ -110,7 +110,7 @@ class ShellExecutor:
         self._context = ToolContext(
             working_dir=working_dir, conversation=conversation or f"openai-agents {uuid4()}"
         )
-        self._asked: dict[str, tuple[str, ...]] = {}
+        self._asked = Memory[str, tuple[str, ...]](_MOST_REMEMBERED)
 
     async def needs_approval(
         self, context: RunContextWrapper[object], action: ShellActionRequest, call_id: str
@@ -119,9 +119,7 @@ class ShellExecutor:
         del context
         if not await self.questions(action.commands):
             return False
-        while len(self._asked) >= _MOST_REMEMBERED:
-            del self._asked[next(iter(self._asked))]
-        self._asked[call_id] = tuple(action.commands)
+        self._asked.put(call_id, tuple(action.commands))
         return True
 
     async def questions(self, commands: Sequence[str]) -> tuple[Question, ...]:
@@ -160,7 +158,7 @@ class ShellExecutor:
     def _approver(self, request: ShellCommandRequest) -> Approver | None:
         """Who answers for a call: the person who approved it, or nobody of the SDK's."""
         call_id, commands = request.data.call_id, tuple(request.data.action.commands)
-        asked = self._asked.pop(call_id, None)
+        asked = self._asked.pop(call_id)
         approved = request.ctx_wrapper.is_tool_approved(self._name, call_id) is True
         # Only an approval of the whole tool holds for a call that nobody ever made.
         always = request.ctx_wrapper.is_tool_approved(self._name, f"none {uuid4()}") is True

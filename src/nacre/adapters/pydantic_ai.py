@@ -1,17 +1,14 @@
 """nacre's tools in a Pydantic AI agent."""
 
 import os
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
-from threading import Lock
 from typing import Any, Literal, cast
 
 from nacre.adapters.pydantic_ai_workspace import NacreWorkspaceBackend
 from nacre.errors import ConfigError
-from nacre.model.approval import Consent, Question
-from nacre.tool import Bash, ToolContext
+from nacre.model.approval import Answer, Consent, Question
+from nacre.tool import Answered, Bash, Memory, ToolContext
 
 try:
     from pydantic_ai import (
@@ -36,6 +33,7 @@ __all__ = ("NacreToolset", "NacreWorkspaceBackend")
 _MOST_REMEMBERED = 1000
 # What a yes is about: none of it may be another when the script runs.
 _ASKED_ABOUT = ("script", "cwd", "held")
+_Key = tuple[str | None, str | None]
 
 
 class NacreToolset(AbstractToolset[AgentDepsT]):
@@ -66,7 +64,8 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
         self._confinement = confinement
         self._id = id
         self._defers = defers
-        self._asked = _Questions()
+        # Of each question that is open, what tells it from others.
+        self._asked = Memory[_Key, bytes](_MOST_REMEMBERED)
 
     @property
     def id(self) -> str | None:
@@ -107,10 +106,11 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
         if self._defers:
             question = await self._tool.question(name, arguments, context)
             if question and not self._is_approved(question, tool_args, ctx):
-                told = _told(question)
-                self._asked.add(_key(ctx), told)
-                raise ApprovalRequired(told)
-            context = replace(context, approver=_Approved(question, _consent(ctx)))
+                self._asked.put(_key(ctx), question.fingerprint)
+                raise ApprovalRequired(_told(question))
+            answer = Answer(consent=_consent(ctx), by="Pydantic AI")
+            asked = question.fingerprint if question else None
+            context = replace(context, approver=Answered(asked, answer))
         reply = await self._tool.call(name, arguments, context)
         return ToolReturn(
             reply.text, metadata={"is_error": reply.is_error, "details": reply.details}
@@ -132,11 +132,11 @@ class NacreToolset(AbstractToolset[AgentDepsT]):
         """
         if not ctx.tool_call_approved:
             return False
-        now, key = _told(question), _key(ctx)
-        if self._asked.knows(key):
-            alike = self._asked.matches(key, now)
+        asked = self._asked.get(_key(ctx))
+        if asked is not None:
+            alike = asked == question.fingerprint
         else:
-            said = _metadata(ctx)
+            said, now = _metadata(ctx), _told(question)
             alike = all(said.get(each, now[each]) == now[each] for each in _ASKED_ABOUT)
         return alike or _is_edited(arguments, ctx)
 
@@ -182,45 +182,6 @@ class _Unread(dict[str, Any]):
         self.text = text
 
 
-_Key = tuple[str | None, str | None]
-
-
-class _Questions:
-    """What was asked about which call, as long as it may be answered; of the text, only a hash."""
-
-    def __init__(self) -> None:
-        self._open: OrderedDict[_Key, bytes] = OrderedDict()
-        self._lock = Lock()  # a toolset serves the event loops of several threads
-
-    def add(self, key: _Key, told: Mapping[str, object]) -> None:
-        with self._lock:
-            self._open[key] = _fingerprint(told)
-            self._open.move_to_end(key)
-            if len(self._open) > _MOST_REMEMBERED:
-                self._open.popitem(last=False)
-
-    def knows(self, key: _Key) -> bool:
-        return key in self._open
-
-    def matches(self, key: _Key, told: Mapping[str, object]) -> bool:
-        return self._open.get(key) == _fingerprint(told)
-
-
-class _Approved:
-    """Answers for the person who was asked about one script; about any other, nobody was."""
-
-    def __init__(self, question: Question | None, consent: Consent) -> None:
-        self._question = question
-        self._consent = consent
-
-    def __call__(self, question: Question) -> Consent:
-        asked = self._question and _told(self._question)
-        now = _told(question)
-        if asked and all(asked[each] == now[each] for each in _ASKED_ABOUT):
-            return self._consent
-        return Consent.UNANSWERED
-
-
 def _key(ctx: RunContext[AgentDepsT]) -> _Key:
     return ctx.conversation_id, ctx.tool_call_id
 
@@ -245,11 +206,6 @@ def _is_edited(arguments: Mapping[str, Any], ctx: RunContext[AgentDepsT]) -> boo
         if call.tool_call_id == ctx.tool_call_id
     ]
     return bool(made) and arguments not in made
-
-
-def _fingerprint(told: Mapping[str, object]) -> bytes:
-    words = "\0".join(str(told[each]) for each in _ASKED_ABOUT)
-    return sha256(words.encode("utf-8", "surrogatepass")).digest()
 
 
 def _told(question: Question) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from hashlib import sha256
 from pathlib import PurePath
 
 from nacre.model.verdict import Verdict
@@ -26,6 +27,12 @@ class Question:
     conversation: str
     grants: tuple[str, ...] = ()
     held: str = ""
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What tells it from every question that a person would have to be asked anew."""
+        shown = repr((self.script, self.cwd, self.held, self.verdict))
+        return sha256(shown.encode("utf-8", "backslashreplace")).digest()
 
 
 class Consent(Enum):

@@ -8,9 +8,7 @@ the client and to the call's arguments.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from secrets import token_hex
-from typing import TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -25,6 +23,7 @@ from pydantic import ValidationError
 
 from nacre.model.approval import Answer, Consent, Question
 from nacre.render.underline import characters, one_line, underlined, visible
+from nacre.tool import Answered, Memory
 
 __all__ = ("Asker", "OpenQuestions", "can_ask", "can_show")
 
@@ -46,8 +45,6 @@ _MOST_OPEN = 100
 _MOST_ASKERS = 1_000
 _WIDTH = 100
 
-_K = TypeVar("_K")
-_V = TypeVar("_V")
 _Context = ServerRequestContext[object, object]
 
 
@@ -90,7 +87,7 @@ class Asker:
 class _Open:
     """A question that waits for its answer: what it was about, and whether always was offered."""
 
-    about: bytes
+    fingerprint: bytes
     always: bool
 
 
@@ -98,47 +95,29 @@ class OpenQuestions:
     """What was asked by results, and waits for calls that bring the answer; of each client some."""
 
     def __init__(self) -> None:
-        self._open: dict[str | None, dict[str, _Open]] = {}
+        self._open: Memory[str | None, Memory[str, _Open]] = Memory(_MOST_ASKERS)
 
     def ask(self, question: Question, asker: str | None, *, lasts: bool) -> InputRequiredResult:
         """A result that asks."""
         number = token_hex(16)
-        waiting = self._open.setdefault(asker, {})
-        waiting[number] = _Open(_about(question), _offers_always(question, lasts=lasts))
-        _shorten(waiting, _MOST_OPEN)
-        _shorten(self._open, _MOST_ASKERS)
+        always = _offers_always(question, lasts=lasts)
+        waiting = self._open.claim(asker, Memory(_MOST_OPEN))
+        waiting.put(number, _Open(question.fingerprint, always))
         form = ElicitRequest(params=_form(question, lasts=lasts))
         return InputRequiredResult(input_requests={_KEY: form}, request_state=number)
 
     def answered(
         self, number: str | None, responses: Mapping[str, object] | None, asker: str | None
-    ) -> "Answered | None":
+    ) -> Answered | None:
         """The answer that a call brings; None if it brings none to a question that is open."""
         response = (responses or {}).get(_KEY)
         if number is None or not isinstance(response, ElicitResult):
             return None
-        question = self._open.get(asker, {}).pop(number, None)
+        waiting = self._open.get(asker)
+        question = waiting.pop(number) if waiting else None
         if question is None:
             return None
-        return Answered(question.about, _answer(response, always=question.always))
-
-
-class Answered:
-    """An approver that has asked already: it answers one question, and no other."""
-
-    def __init__(self, about: bytes, answer: Answer) -> None:
-        self._about = about
-        self._answer = answer
-
-    def covers(self, question: Question) -> bool:
-        """Whether a question is the one that was asked, as far as a person could tell."""
-        return self._about == _about(question)
-
-    def __call__(self, question: Question) -> Answer:
-        if self.covers(question):
-            return self._answer
-        why = "What was asked about has changed meanwhile."
-        return Answer(consent=Consent.UNANSWERED, said=why, by=_BY)
+        return Answered(question.fingerprint, _answer(response, always=question.always))
 
 
 def can_show(question: Question) -> bool:
@@ -153,17 +132,6 @@ def _unshowable(question: Question) -> str:
         f"The script has {len(question.script)} characters, too many for the user to be asked"
         f" about ({_MOST_CHARACTERS} at most): make it shorter, or several."
     )
-
-
-def _about(question: Question) -> bytes:
-    """A fingerprint of what a person is shown."""
-    shown = repr((question.script, question.cwd, question.held, question.verdict))
-    return sha256(shown.encode("utf-8", "backslashreplace")).digest()
-
-
-def _shorten(known: dict[_K, _V], most: int) -> None:
-    while len(known) > most:
-        del known[next(iter(known))]
 
 
 def _offers_always(question: Question, *, lasts: bool) -> bool:
