@@ -13,8 +13,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from nacre.errors import ConfigError
 from nacre.server.clients import IDLE_SECONDS, MOST_CLIENTS, Clients
+from nacre.server.ending import told_to_end
 from nacre.server.gate import Gate, is_host_name, is_loopback
-from nacre.server.stdio import ENDING, MOST_BYTES
+from nacre.server.stdio import MOST_BYTES
 
 if TYPE_CHECKING:
     import uvicorn
@@ -138,10 +139,9 @@ async def run_application(app: "ASGIApp", address: Address, tell: Callable[[str]
 
 async def _end_when_told(server: "uvicorn.Server") -> None:
     """The first signal asks for an orderly end, a second one for any."""
-    with anyio.open_signal_receiver(*ENDING) as signals:
-        async for _ in signals:
-            server.force_exit = server.should_exit
-            server.should_exit = True
+    async for _ in told_to_end():
+        server.force_exit = server.should_exit
+        server.should_exit = True
 
 
 def _allow_many_files() -> None:

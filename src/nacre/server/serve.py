@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 import anyio
 
 from nacre.server.clients import Clients
+from nacre.server.ending import told_to_end
 from nacre.server.handlers import make_server
 from nacre.server.http import application, parse_address, run_application
-from nacre.server.stdio import ENDING, claimed
+from nacre.server.stdio import claimed
 from nacre.tool import Bash, ToolContext
 
 __all__ = ("serve_http", "serve_stdio")
@@ -48,7 +49,5 @@ async def serve_http(
 
 
 async def _until_told_to_end(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(*ENDING) as signals:
-        async for _ in signals:
-            scope.cancel()
-            return
+    async for _ in told_to_end():
+        scope.cancel()

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import re
-import signal
 import socket
 import stat
 from collections.abc import AsyncGenerator
@@ -30,7 +29,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-__all__ = ("ENDING", "MOST_BYTES", "claimed")
+__all__ = ("MOST_BYTES", "claimed")
 
 # What HTTP requests are held to as well.
 MOST_BYTES = 4 * 1024 * 1024
@@ -43,8 +42,6 @@ _PRIVATE = 3
 # Of what cannot be read, so much is searched for its id.
 _HEAD = 4_096
 _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")')
-ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-"""The signals that ask a server to end."""
 
 
 @asynccontextmanager
