@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Hundreds of processes start in the tests; none is to compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents user-tests oracle self-check conformance clients docs bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-containers user-tests oracle self-check conformance clients docs bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,8 +23,8 @@ demo: $(READY)  ## a short tour, with what a model would see
 
 # The longest first, some at a time: they wait more than they work, and stand others beside them.
 test: $(READY)  ## everything that must hold
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target \
-	  user-tests tests-held tests-read tests-edges tests-agents types lint architecture
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
+	  user-tests tests-held tests-read tests-edges tests-containers tests-agents types lint architecture
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -40,6 +40,7 @@ architecture: $(READY)
 HELD := tests/attacks tests/engine tests/process tests/sandbox tests/soak
 EDGES := tests/cli tests/docs
 AGENTS := tests/adapters tests/server
+CONTAINERS := tests/containers
 
 tests: $(READY)  ## all tests, as this user
 	$(BIN)/python -m pytest
@@ -51,10 +52,13 @@ tests-edges: $(READY)
 	$(BIN)/python -m pytest $(EDGES)
 
 tests-read: $(READY)
-	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%) $(EDGES:%=--ignore=%) $(AGENTS:%=--ignore=%)
+	$(BIN)/python -m pytest tests $(HELD:%=--ignore=%) $(EDGES:%=--ignore=%) $(AGENTS:%=--ignore=%) $(CONTAINERS:%=--ignore=%)
 
 tests-agents: $(READY)
 	$(BIN)/python -m pytest $(AGENTS)
+
+tests-containers: $(READY)
+	$(BIN)/python -m pytest $(CONTAINERS)
 
 user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py

@@ -1,13 +1,15 @@
 """What every test can ask for."""
 
 import os
-from collections.abc import AsyncGenerator, Callable
-from functools import cache
+from collections.abc import AsyncGenerator, Callable, Generator
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import engines
+from engines import Engine, Engines
 from nacre import Bash
 from nacre.sandbox.probe import probe_bwrap
 from oracle import namespace
@@ -38,7 +40,9 @@ _LACKS: dict[str, Callable[[], str | None]] = {
     "ordinary-user": lambda: None if os.getuid() else "the tests are run as root",
     "namespace": namespace.lack,
     "bubblewrap": _no_bubblewrap,
+    **{name: partial(engines.lack, name) for name in ("podman", "rootless-podman", "dockerd")},
 }
+_ENGINES = [pytest.param(name, marks=pytest.mark.needs(name)) for name in engines.NAMES]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -72,3 +76,22 @@ def workspace(tmp_path: Path) -> Path:
 async def tool(workspace: Path, state: Path) -> AsyncGenerator[Bash]:
     async with Bash(workspace=workspace, state=state) as tool:
         yield tool
+
+
+@pytest.fixture(scope="session")
+def engines_of_session() -> Generator[Engines]:
+    with Engines() as started:
+        yield started
+
+
+@pytest.fixture(scope="session", params=_ENGINES)
+def engine(request: pytest.FixtureRequest, engines_of_session: Engines) -> Engine:
+    """Each engine that this user can have, one for all tests: leave it as it was."""
+    return engines_of_session.get(str(request.param))
+
+
+@pytest.fixture(params=_ENGINES)
+def own_engine(request: pytest.FixtureRequest) -> Generator[Engine]:
+    """The same, but for one test alone, which may stop or kill it."""
+    with engines.start(str(request.param)) as started:
+        yield started

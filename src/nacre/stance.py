@@ -10,11 +10,17 @@ from nacre.config.confinement import Confinements
 from nacre.config.found import Config
 from nacre.dialects.base import Posture
 from nacre.model.confinement import Confinement
+from nacre.model.doorway import Doorway
 from nacre.process.environ import environ_of, scrubbed
+from nacre.sandbox.presets import LIMITS
 from nacre.sandbox.probe import probe_landlock
 
 __all__ = ("Stance",)
 
+CONTAINER = "container"
+HOME_INSIDE = "/tmp"  # noqa: S108 (the container's own)
+# What an agent remembers is written by its host, not by scripts in a container.
+MEMOS = ("memo/session", "memo/user")
 _LOG = logging.getLogger("nacre")
 _REDUCED = "scripts cannot be confined to read-only here, and are only checked before they run: %s"
 
@@ -28,14 +34,21 @@ class Stance:
 
     def __init__(self, config: Config, posture: Posture, workspace: Path, *, given: bool) -> None:
         self._posture = posture
-        self._workspace = workspace
         self._given = given
-        self._named = config.text("sandbox")
+        self._named = _sandbox_named(config, posture)
         self.sandbox = self._named or posture.sandbox
         self.refusal = "" if self._named else posture.refusal
         self.redacts = posture.redacts
         self.names_folder = posture.names_folder
+        self.contained = self.sandbox == CONTAINER
+        self._spelled = workspace
+        # An engine mounts what a link leads to, and that is what is protected and denied.
+        self._workspace = Path(os.path.realpath(workspace)) if self.contained else workspace
+        self._contains = config.text("container") or config.text("image")
         self._environment = replace(posture.environment, passed=config.names("pass_env"))
+        if self.contained:
+            # The host's own variables mean nothing there.
+            self._environment = replace(self._environment, inherit=False, base=frozenset())
         self._confinements = Confinements(
             config,
             usual=posture.confinement,
@@ -43,11 +56,18 @@ class Stance:
             confined_network=posture.confined_network,
             home=_home(),
             ends_jobs=posture.signals_jobs,
-            protected=() if self.sandbox == "none" and self._named else posture.protected,
+            protected=self._protected(),
+            # A container has limits of its own in any case: better ours than none.
+            open_limits=LIMITS if self.contained else None,
         )
         self.lacking = probe_landlock()[1] if posture.confining == "landlock" else ""
         if self.lacking:
             _LOG.warning(_REDUCED, self.lacking)
+
+    def _protected(self) -> tuple[str, ...]:
+        if self.sandbox == "none" and self._named:
+            return ()
+        return (*self._posture.protected, *(MEMOS if self.contained else ()))
 
     @property
     def cleared(self) -> bool:
@@ -56,15 +76,28 @@ class Stance:
 
     def environ(self) -> dict[str, str]:
         """The variables of a script."""
-        return environ_of(self._environment, os.environ)
+        found = environ_of(self._environment, os.environ)
+        return {"HOME": HOME_INSIDE, **found} if self.contained else found
 
     def secrets(self) -> Mapping[str, str]:
         """What scripts were not given, and output should not show."""
         return scrubbed(self._environment, os.environ)
 
     def folder(self, working_dir: str | os.PathLike[str] | None) -> Path:
-        """Where a call's scripts start."""
-        return self._workspace / working_dir if working_dir is not None else self._workspace
+        """Where a call's scripts start; a container's name for it is as good as any."""
+        folder = self._workspace / working_dir if working_dir is not None else self._workspace
+        if not self.contained:
+            return folder
+        inside = Doorway(self._workspace, self._spelled).outward(folder)
+        return Path(inside or (folder if self._given else os.path.realpath(folder)))
+
+    def doorway(self, cwd: Path) -> Doorway | None:
+        """Where the workspace of a call is, seen from inside a container."""
+        if not self.contained:
+            return None
+        if self._given:
+            return Doorway(self._workspace, self._spelled)
+        return Doorway(Path(os.path.realpath(cwd)))
 
     def holder(self, conversation: str, cwd: Path) -> str:
         """Whose the jobs of a call are."""
@@ -98,6 +131,7 @@ class Stance:
                 confinement.name,
                 f"network {confinement.network.value}",
                 f"sandbox {self.sandbox_for(confinement, asked) or self.sandbox}",
+                *([f"in {self._contains}"] if self.contained else []),
                 *(f"writes {folder}" for folder in folders),
             )
         )
@@ -110,6 +144,14 @@ class Stance:
         held = confinement.name != "open" or bool(confinement.protected)
         chosen = bool(self._named) and asked in {None, "open"}
         return self._posture.confining if self.sandbox == "none" and held and not chosen else None
+
+
+def _sandbox_named(config: Config, posture: Posture) -> str | None:
+    """The sandbox that the settings name; a project's file takes nothing out of its container."""
+    found = config.found.get("sandbox")
+    if found and posture.sandbox == CONTAINER and found.from_project:
+        return None
+    return config.text("sandbox")
 
 
 def _home() -> str | None:

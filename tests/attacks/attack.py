@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-__all__ = ("BACKENDS", "END", "Attack", "load")
+__all__ = ("BACKENDS", "CONTAINER", "END", "SANDBOXES", "Attack", "load")
 
 BACKENDS = ("bubblewrap", "landlock")
+CONTAINER = "container"
+SANDBOXES = (*BACKENDS, CONTAINER)
 # What is looked for is an id with this at its end, so that none begins another.
 END = f"_{os.getuid()}_"
 _SECONDS = 6.0
@@ -35,7 +37,10 @@ class Attack:
     The same attempt, or `control`, must go through when plain bash runs it;
     `needs` and `excuse` say for whom and where it does not, `no_control` why it
     is not tried; `every` asks that no probe fails. `not_held` gives a sentence per
-    backend that does not stop it, `refused` what a backend says that runs nothing.
+    sandbox that does not stop it, `refused` what a sandbox says that runs nothing.
+
+    In a container, `up_to_engine` says why one engine holds what another does not,
+    and `not_in_containers` why there is nothing to try.
     """
 
     id: str
@@ -58,6 +63,8 @@ class Attack:
     excuse: str = ""
     not_held: Mapping[str, str] = field(default_factory=dict[str, str])
     refused: Mapping[str, str] = field(default_factory=dict[str, str])
+    up_to_engine: str = ""
+    not_in_containers: str = ""
     fresh: bool = False
     protect: tuple[str, ...] = ()
     cwd: str = "@WS@"
@@ -78,8 +85,8 @@ class Attack:
             raise ValueError(f"{self.id}: one of attempt, python and probes")
         if sum(map(bool, (self.breach, self.survivor, self.parent_lost))) + bool(self.probes) != 1:
             raise ValueError(f"{self.id}: one of breach, survivor and parent_lost")
-        if not {*self.not_held, *self.refused} <= set(BACKENDS):
-            raise ValueError(f"{self.id}: a backend that there is not")
+        if not {*self.not_held, *self.refused} <= set(SANDBOXES):
+            raise ValueError(f"{self.id}: a sandbox that there is not")
 
     @property
     def together(self) -> bool:

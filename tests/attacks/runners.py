@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
+
+from attacks.attack import CONTAINER
 
 __all__ = ("BASH", "Confined", "Plain", "Ran", "Request", "Runner")
 
@@ -22,6 +24,8 @@ __all__ = ("BASH", "Confined", "Plain", "Ran", "Request", "Runner")
 BASH = shutil.which("bash") or "/bin/bash"
 _HERE = Path(__file__).parent
 _LATE_SECONDS = 6.0
+# How a call ends in a container if whoever started its script, and was to tell its end, is gone.
+_UNATTENDED = ("lost", "timed_out")
 # The shell between is the parent an attempt may try to end; 47 is a descriptor it forgot to close.
 _PARENT = 'exec 47>>"$0"; "$@"; code=$?; exit $code'
 # Injected characters are read before the session's leader ends: its end empties the terminal.
@@ -165,17 +169,18 @@ class Confined:
         before = _servants(self._host.pid) if request.parent_watched else frozenset[int]()
         if request.terminal:
             _there(self._master, self._slave)
-        output = self._ask(request, request.program)
+        answer = self._ask(request, request.program)
         if request.terminal:
             screen, typed = _there(self._master, self._slave)
             request.screen.write_bytes(screen)
             request.typed.write_bytes(typed)
         # A host that does not answer is as good as ended.
-        lost = output is None or bool(before and not before <= _servants(self._host.pid))
-        if output is None:
+        lost = answer is None or (self._backend == CONTAINER and answer.outcome in _UNATTENDED)
+        lost = lost or bool(before and not before <= _servants(self._host.pid))
+        if answer is None:
             self._end()
             self._host = self._start()
-        return Ran(output=output or "", parent_lost=lost)
+        return Ran(output=answer.text if answer else "", parent_lost=lost)
 
     def close(self) -> None:
         """End the host."""
@@ -218,8 +223,8 @@ class Confined:
             start_new_session=True,
         )
 
-    def _ask(self, request: Request, script: str) -> str | None:
-        """What a script printed; None if the host is gone or does not answer."""
+    def _ask(self, request: Request, script: str) -> "_Answer | None":
+        """What came of a script; None if the host is gone or does not answer."""
         asked = {
             "script": script,
             "seconds": request.seconds,
@@ -235,8 +240,20 @@ class Confined:
             self._host.stdin.flush()
         except OSError:
             return None
-        answer = _line(self._host.stdout.fileno(), request.seconds + _LATE_SECONDS)
-        return str(json.loads(answer)["text"]) if answer else None
+        line = _line(self._host.stdout.fileno(), request.seconds + _LATE_SECONDS)
+        if not line:
+            return None
+        answer = cast("dict[str, object]", json.loads(line))
+        details = cast("dict[str, object]", answer["details"] or {})
+        return _Answer(text=str(answer["text"]), outcome=str(details.get("outcome")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What the host says of a script."""
+
+    text: str
+    outcome: str
 
 
 def _there(*ends: int) -> list[bytes]:

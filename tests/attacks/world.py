@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, cast
 
-from attacks.attack import END, Attack
+from attacks.attack import CONTAINER, END, Attack
 from attacks.runners import BASH, Confined, Plain, Ran, Request
 from attacks.shell import Shell
+from nacre.model.doorway import WORKSPACE
 from processes import alive, kill_all, tag
 
 __all__ = ("Seen", "World")
@@ -25,6 +26,9 @@ _HERE = Path(__file__).parent
 # Many at once, and each its own start marker.
 _VOLLEY = _HERE / "volley.py"
 _TOGETHER_SECONDS = 120.0
+_LOOKS = 40
+# In a container nobody tells the end of a script whose parent is gone: all of it is waited for.
+_UNATTENDED_SECONDS = 2.0
 _STORES = (
     ".aws/credentials", ".config/gh/hosts.yml", ".docker/config.json", ".git-credentials",
     ".gnupg/private-keys-v1.d/key", ".kube/config", ".netrc", ".npmrc", ".pypirc",
@@ -41,9 +45,12 @@ class Seen:
 
 
 class World:
-    """Everything one runner's attacks are aimed at; nobody else's are."""
+    """Everything one runner's attacks are aimed at; nobody else's are.
 
-    def __init__(self, backend: str | None) -> None:
+    The runner is plain bash (None) or a backend; `settings` are variables for the tool.
+    """
+
+    def __init__(self, backend: str | None, settings: Mapping[str, str] | None = None) -> None:
         self._base = Path(tempfile.mkdtemp(prefix="nacre-attacks-", dir=_place()))
         self._name = f"nacre{secrets.token_hex(6)}"
         self._outside = self._base / "out"
@@ -55,13 +62,15 @@ class World:
         self._shared = self._workspace
         self._canary = f"canary{secrets.token_hex(8)}"
         self._environ = self._variables()
+        self._is_contained = backend == CONTAINER
         self._plant()
         self._shell = Shell(self._environ, self._base / "repository/.git")
         self._neighbour = self._start_neighbour()
+        told = {**self._environ, **(settings or {})}
         self._runner = (
             Plain(self._environ)
             if backend is None
-            else Confined(backend, self._environ, self._base / "state", self._outside / "inherited")
+            else Confined(backend, told, self._base / "state", self._outside / "inherited")
         )
         self._is_control = backend is None
         self._patience = 0.1 if self._is_control else 2.0
@@ -137,40 +146,48 @@ class World:
     def _alone(self, attack: Attack, tokens: dict[str, str]) -> Ran:
         if attack.first:
             first = self._file(attack.first, tokens, "sh")
-            self._runner.run(self._request(attack, f"{BASH} {first}", tokens))
+            self._runner.run(self._request(attack, f"{BASH} {self._there(first)}", tokens))
         file = self._program(attack, tokens)
         if file.suffix == ".sh":
             files = [file]
-            program = f"{BASH} {file}"
+            program = f"{BASH} {self._there(file)}"
         else:
-            entry = {"id": tokens["ID"], "file": str(file), "loot": tokens["LOOT"], "said": ""}
-            files = [file, *self._volley([entry])]
-            program = f"{tokens['PYTHON']} -I -S {files[1]} {files[2]}"
+            entry = self._entry(file, tokens, "")
+            volley = self._volley([entry])
+            files = [file, *volley]
+            program = self._volley_program(volley, tokens)
         ran = self._runner.run(self._request(attack, program, tokens))
         for path in files:
             path.unlink(missing_ok=True)
         return ran
 
     def _together(self, told: Sequence[tuple[Attack, dict[str, str]]]) -> dict[str, str]:
+        places = {attack.id: self._workspace / f"said-{tokens['ID']}" for attack, tokens in told}
         entries = [
-            {
-                "id": tokens["ID"],
-                "file": str(self._program(attack, tokens)),
-                "loot": tokens["LOOT"],
-                "said": str(self._workspace / f"said-{tokens['ID']}"),
-            }
+            self._entry(self._program(attack, tokens), tokens, self._there(places[attack.id]))
             for attack, tokens in told
         ]
         attack, tokens = told[0]
-        volley = self._volley(entries)
-        program = f"{tokens['PYTHON']} -I -S {volley[0]} {volley[1]}"
+        program = self._volley_program(self._volley(entries), tokens)
         request = self._request(attack, program, tokens)
         ran = self._runner.run(replace(request, seconds=_TOGETHER_SECONDS))
-        outputs = dict[str, str]()
-        for (attack, _), entry in zip(told, entries, strict=True):
-            said = Path(entry["said"])
-            outputs[attack.id] = said.read_text(errors="replace") if said.exists() else ran.output
-        return outputs
+        return {
+            name: said.read_text(errors="replace") if said.exists() else ran.output
+            for name, said in places.items()
+        }
+
+    def _entry(self, file: Path, tokens: dict[str, str], said: str) -> dict[str, str]:
+        loot = self._there(Path(tokens["LOOT"]))
+        return {"id": tokens["ID"], "file": self._there(file), "loot": loot, "said": said}
+
+    def _volley_program(self, volley: tuple[Path, Path], tokens: dict[str, str]) -> str:
+        return f"{tokens['PYTHON']} -I -S {self._there(volley[0])} {self._there(volley[1])}"
+
+    def _there(self, path: Path) -> str:
+        """The name of a path where attempts are made."""
+        if self._is_contained and path.is_relative_to(self._workspace):
+            return str(WORKSPACE / path.relative_to(self._workspace))
+        return str(path)
 
     def _volley(self, entries: list[dict[str, str]]) -> tuple[Path, Path]:
         """The program that makes attempts, where they can read it, and their list."""
@@ -180,6 +197,7 @@ class World:
         return program, listing
 
     def _request(self, attack: Attack, program: str, tokens: dict[str, str]) -> Request:
+        in_vain = self._is_contained and attack.parent_lost
         return Request(
             program=program,
             workspace=self._workspace,
@@ -190,7 +208,7 @@ class World:
             typed=self._base / "typed",
             screen=self._base / "screen",
             inherited=self._outside / "inherited",
-            seconds=attack.seconds,
+            seconds=_UNATTENDED_SECONDS if in_vain else attack.seconds,
             fresh=attack.fresh and not attack.protect,
             terminal=attack.terminal,
             command_line=attack.command_line,
@@ -207,13 +225,18 @@ class World:
     def _file(self, script: str, tokens: dict[str, str], kind: str) -> Path:
         file = self._workspace / f"{tokens['ID']}.{kind}"
         marker = "echo started @ID@\n" if kind == "sh" else ""
-        file.write_text(_fill(f"{marker}{script}", tokens))
+        # Every token that is a path of the workspace has another name inside a container.
+        there = {name: self._there(Path(value)) for name, value in tokens.items()}
+        file.write_text(_fill(f"{marker}{script}", there if self._is_contained else tokens))
         return file
 
     def _breached(self, attack: Attack, tokens: dict[str, str]) -> bool:
         if attack.survivor:
             text = _fill(attack.survivor, tokens)
             deadline = time.monotonic() + self._patience
+            if self._is_control:
+                # One that is another process all the time is missed by some looks.
+                return any(alive(text) for _ in range(_LOOKS))
             while alive(text):
                 if time.monotonic() > deadline:
                     return True

@@ -73,6 +73,17 @@ def test_a_later_place_wins(
     assert "dialect" not in given.found
 
 
+@pytest.mark.parametrize("sandbox", ["auto", "landlock", "bubblewrap"])
+def test_a_projects_file_takes_nothing_out_of_a_container(
+    user: Write, project: Write, workspace: Path, sandbox: str
+) -> None:
+    user('sandbox = "container"')
+    project(f'sandbox = "{sandbox}"')
+    config = gather(workspace)
+    assert config.text("sandbox") == "container"
+    assert [name for name, _ in config.aside] == ["sandbox"]
+
+
 @pytest.mark.parametrize(
     ("own", "theirs", "winner"),
     [
@@ -150,7 +161,7 @@ def test_a_users_file_may_say_everything(user: Write, workspace: Path) -> None:
         (
             "zebra = 3",
             ":1:1",
-            "there is no setting 'zebra'; the settings are confinement, deny_read",
+            "there is no setting 'zebra'; the settings are confinement, container",
         ),
         ("[timeout]", ":1:1", "cannot be used"),
         ("timeout = ", ":1:11", "not TOML"),

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from attacks.attack import BACKENDS, Attack, load
+from attacks.attack import CONTAINER, SANDBOXES, Attack, load
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "SECURITY.md"
-ROW = re.compile(
-    r"^\| (T-[A-Z]+-\d\d) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE
-)
+_CELL = r" ([^|]+) \|"
+ROW = re.compile(rf"^\| (T-[A-Z]+-\d\d) \|{_CELL * 5}$", re.MULTILINE)
 NAMED_ATTACK = re.compile(r"(?:^|; )(\w+): ((?:`[\w-]+`(?:, )?)+)")
 NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 # What the ledger may say of a threat, by what its attacks are said to come to.
@@ -23,13 +22,15 @@ STATUSES = {
     "refused": {"refused"},
     "some": {"partly"},
     "all": {"not held", "accepted"},
+    "engine": {"engine"},
+    "absent": {"absent"},
 }
 COMPARED = "protected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threat:
-    """One row of the ledger: a status for each backend, and what shows it."""
+    """One row of the ledger: a status for each sandbox, and what shows it."""
 
     id: str
     sentence: str
@@ -57,7 +58,7 @@ def ledger() -> tuple[Threat, ...]:
         Threat(
             id=name,
             sentence=sentence,
-            status=dict(zip(BACKENDS, statuses, strict=True)),
+            status=dict(zip(SANDBOXES, statuses, strict=True)),
             shown_by=shown_by,
         )
         for name, sentence, *statuses, shown_by in rows
@@ -72,10 +73,16 @@ for _attack in ATTACKS.values():
 
 
 def outcome(attacks: Sequence[Attack], backend: str) -> str:
-    """What the attacks of a threat come to under a backend."""
+    """What the attacks of a threat come to under a sandbox."""
+    if backend == CONTAINER:
+        attacks = [attack for attack in attacks if not attack.not_in_containers]
+        if not attacks:
+            return "absent"
     through = [backend in attack.not_held for attack in attacks]
     if any(through):
         return "all" if all(through) else "some"
+    if backend == CONTAINER and any(attack.up_to_engine for attack in attacks):
+        return "engine"
     return "refused" if all(backend in attack.refused for attack in attacks) else "held"
 
 
@@ -104,7 +111,7 @@ def test_a_threat_names_attacks_and_tests_that_exist(threat: Threat) -> None:
         assert re.search(rf"^(?:async )?def {name}\(", text, re.MULTILINE), f"no {file}::{name}"
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", SANDBOXES)
 @pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.id)
 def test_a_status_is_what_the_attacks_come_to(threat: Threat, backend: str) -> None:
     status, attacks = threat.status[backend], BY_THREAT[threat.id]

@@ -71,20 +71,20 @@ def test_a_port_is_seen_exactly_if_something_listens_there_inside(inside: Inside
 
 @pytest.mark.needs("bubblewrap")
 def test_a_file_is_seen_where_the_process_has_it(inside: Inside) -> None:
-    assert path_inside(inside.pid, Path("/tmp/made")).exists()
-    assert not path_inside(inside.pid, Path("/tmp/absent")).exists()
-    assert path_inside(inside.pid, Path("relative")) == Path("relative")
+    assert path_inside(inside.pid, Path("/"), Path("/tmp/made")).exists()
+    assert not path_inside(inside.pid, Path("/"), Path("/tmp/absent")).exists()
+    assert path_inside(inside.pid, Path("here"), Path("relative")) == Path("here/relative")
 
 
 def test_a_process_without_namespaces_of_its_own_is_looked_at_as_ourselves(
     tmp_path: Path,
 ) -> None:
-    assert path_inside(os.getpid(), tmp_path) == tmp_path
+    assert path_inside(os.getpid(), Path("/"), tmp_path) == tmp_path
     assert listens_inside(os.getpid(), 1) is None
 
 
 def test_a_process_that_is_gone_is_no_way_into_anywhere(tmp_path: Path) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
-    assert path_inside(ended.pid, tmp_path) == tmp_path
+    assert path_inside(ended.pid, Path("/"), tmp_path) == tmp_path
     assert listens_inside(ended.pid, 1) is None

@@ -53,10 +53,9 @@ async def test_a_process_is_named_when_asked_for_also_after_its_end(tmp_path: Pa
 
 
 async def test_a_warden_that_has_marked_enough_calls_is_replaced_and_keeps_its_jobs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("nacre.process.link._MOST_RUNS", 3)
-    link = Link()
+    link = Link(most_runs=3)
     link.acquire()
     launch = bash_launch(find_bash() or "", "sleep 60", tmp_path, {})
     processes = [await spawn(link, launch, Streams.MERGED) for _ in range(8)]

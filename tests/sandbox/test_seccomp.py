@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from nacre.sandbox.calls import _MACHINES, _NUMBERS, Machine
 from nacre.sandbox.seccomp import (
-    _NEVER,
     _SHARED_IPC,
+    NEVER,
     SPAWNING_PROCESS,
     SPAWNING_THREAD,
     Filter,
@@ -191,7 +191,7 @@ ALWAYS: list[tuple[str, tuple[int, ...], str]] = [
     ("open", (0x1000, CREAT | WRONLY, 0o4755), EPERM),
     ("open", (0x1000, RDWR, 0o4755), ALLOW),
 ]  # fmt: skip
-NAMED = {call for call, _, _ in (*TABLE, *ALWAYS)} | {*_NEVER, *_SHARED_IPC}
+NAMED = {call for call, _, _ in (*TABLE, *ALWAYS)} | {*NEVER, *_SHARED_IPC}
 
 
 def on_machines(call: str) -> Iterator[Machine]:
@@ -218,7 +218,7 @@ def test_what_is_the_same_for_all(call: str, arguments: tuple[int, ...], wanted:
 def test_what_nobody_needs_is_refused_whatever_its_arguments(
     wanted: Filter, machine: Machine
 ) -> None:
-    for call in _NEVER:
+    for call in NEVER:
         if machine.number(call) is not None:
             assert answer(wanted, machine, call) == EPERM
             assert answer(wanted, machine, call, *[LOW | HIGH] * 6) == EPERM
@@ -229,7 +229,7 @@ def test_the_families_of_calls_that_must_never_be_had_are_named() -> None:
         "io_uring_setup", "ptrace", "process_vm_readv", "pidfd_getfd", "keyctl", "bpf",
         "perf_event_open", "userfaultfd", "mount", "move_mount", "setns", "chroot",
         "open_by_handle_at", "kexec_load", "init_module", "clock_settime", "iopl",
-    } <= {*_NEVER}  # fmt: skip
+    } <= {*NEVER}  # fmt: skip
 
 
 def test_every_call_that_has_a_number_here_is_in_a_table() -> None:

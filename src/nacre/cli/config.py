@@ -14,6 +14,7 @@ from nacre.config.layers import gather
 from nacre.config.settings import SETTINGS, Value
 from nacre.config.state import state_folder
 from nacre.dialects.select import select
+from nacre.sandbox.contained import IDLE_SECONDS
 
 if TYPE_CHECKING:
     from nacre.policy.rules.layer import Layer
@@ -50,7 +51,10 @@ def _default(name: str, config: Config) -> Found:
     posture = select(config.dialect).posture(os.environ)
     known: dict[str, Value] = {
         "confinement": posture.confinement,
+        "container": "none",
         "deny_read": (),
+        "idle_timeout": IDLE_SECONDS,
+        "image": "none",
         "limits": (),
         "network": posture.network.value,
         "protect": (),

@@ -28,6 +28,11 @@ _OPTIONS = (
     click.option("--protect", multiple=True, metavar="PATH", help="What must stay as it is."),
     click.option("--limit", multiple=True, metavar="NAME=N", help="memory, processes..."),
     click.option("--pass-env", multiple=True, metavar="NAME", help="Pass one more variable."),
+    click.option("--image", metavar="IMAGE", help="What a container is made of."),
+    click.option("--container", metavar="NAME", help="A container that runs, to be used as it is."),
+    click.option(
+        "--idle-timeout", type=float, metavar="SECONDS", help="When an unused container ends."
+    ),
     click.option("--output-dir", metavar="DIR", help="Where output too long to show is kept."),
     click.option("--conversation", metavar="ID", help="Whose jobs they are."),
 )
@@ -46,6 +51,9 @@ class Context(TypedDict):
     protect: tuple[str, ...]
     limit: tuple[str, ...]
     pass_env: tuple[str, ...]
+    image: str | None
+    container: str | None
+    idle_timeout: float | None
     output_dir: str | None
     conversation: str | None
 
@@ -74,6 +82,9 @@ def opened_tool(
         sandbox=context["sandbox"],
         confinement=context["confinement"],
         network=context["network"],
+        image=context["image"],
+        container=context["container"],
+        idle_timeout=context["idle_timeout"],
         write=_absolute(context["write"]),
         deny_read=_absolute(context["deny_read"]),
         protect=_absolute(context["protect"]),

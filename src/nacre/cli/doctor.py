@@ -17,6 +17,7 @@ Examples:
   nacre doctor
   nacre doctor --json | jq .auto
   nacre doctor --json | jq -r '.remedies[].do'
+  nacre doctor --image python:3.13-slim
 \b
 Exit codes:
   0  a sandbox works here, and holds what it is said to hold
@@ -26,12 +27,15 @@ Exit codes:
 
 @click.command("doctor", epilog=_EPILOG)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--image", metavar="IMAGE", help="What containers are tried with.")
 @click.pass_context
-def command(ctx: click.Context, *, as_json: bool) -> None:
+def command(ctx: click.Context, *, as_json: bool, image: str | None) -> None:
     """Say what this host can enforce, found by trying, and the remedy for what it cannot.
 
     Runs one harmless attack for each protection under each sandbox, and without any, on
     files, sockets and processes made for it. Changes nothing and leaves nothing behind.
+    Each container engine that answers is tried with a container; unless an image is given,
+    that is made of this host's bash, and the image is removed again.
 
     \b
     --json prints one object:
@@ -45,10 +49,13 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
                         "unproven" (it fails without a sandbox too), "untested"
         contradictions  protections that are enforced and open
         gaps            what it does not hold: a sentence by id
+      engines    per container engine that was found:
+        address, product, version, rootless
+        works, why_not, enforced, probed, contradictions    as for backends
       facts      the kernel, Landlock, bubblewrap, settings, user, surroundings
       remedies   what is missing, each with "missing", "why" and "do"
     """  # noqa: D301 (the mark is click's, for a block that is not to be wrapped)
-    found = anyio.run(_examine)
+    found = anyio.run(_examine, image)
     if as_json:
         click.echo(json.dumps(as_fields(found), indent=2))
     else:
@@ -56,11 +63,11 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
     ctx.exit(0 if found.auto and not found.contradictions else 1)
 
 
-async def _examine() -> Examination:
+async def _examine(image: str | None) -> Examination:
     async with spinning("trying"):
         # Caught inside: the spinner's task group would wrap what passes through it.
         try:
-            return await examine()
+            return await examine(image)
         except (NacreError, OSError) as error:
             failure = error
     raise failure

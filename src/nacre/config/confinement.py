@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nacre.config.found import Config
 from nacre.config.limits import changed_limits
-from nacre.model.confinement import Confinement, Network
+from nacre.model.confinement import Confinement, Limits, Network
 from nacre.sandbox.presets import Added, preset
 
 __all__ = ("Confinements",)
@@ -18,7 +18,8 @@ class Confinements:
 
     `usual` and `network` hold where no setting says otherwise, and for all but "open"
     `confined_network`, if it is given; `protected` are folders of a workspace that are
-    protected where they exist. `ends_jobs` lets what is confined signal its jobs.
+    protected where they exist. `open_limits` are those of "open". `ends_jobs` lets what is
+    confined signal its jobs.
     """
 
     def __init__(  # noqa: PLR0913 (what a posture lays down, all by name)
@@ -30,6 +31,7 @@ class Confinements:
         home: str | None,
         protected: tuple[str, ...] = (),
         confined_network: Network | None = None,
+        open_limits: Limits | None = None,
         ends_jobs: bool = False,
     ) -> None:
         self._config = config
@@ -39,6 +41,7 @@ class Confinements:
         self._confined_network = Network(chosen or confined_network or network)
         self._home = home
         self._protected = protected
+        self._open_limits = open_limits or Limits()
         self._ends_jobs = ends_jobs
         self._made: dict[tuple[object, ...], Confinement] = {}
         self._lock = threading.Lock()
@@ -69,11 +72,12 @@ class Confinements:
                         protect=(*self._paths("protect", workspace), *protected),
                     ),
                 )
+                limits = self._open_limits if name == "open" else made.limits
                 self._made[key] = replace(
                     made,
                     visible=(Path(os.path.realpath(visible)),) if visible else (),
                     ends_jobs=self._ends_jobs,
-                    limits=changed_limits(made.limits, self._config.names("limits")),
+                    limits=changed_limits(limits, self._config.names("limits")),
                 )
             return self._made[key]
 

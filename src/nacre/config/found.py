@@ -10,7 +10,10 @@ from nacre.config.settings import Value
 if TYPE_CHECKING:
     from nacre.policy.rules.layer import Layer
 
-__all__ = ("Config", "Found")
+__all__ = ("PROJECT", "Config", "Found")
+
+PROJECT = "project "
+"""What the source of a value begins with that a project's file has."""
 
 _DEFAULT_DIALECT = "nacre"
 
@@ -21,6 +24,11 @@ class Found:
 
     value: Value
     source: str
+
+    @property
+    def from_project(self) -> bool:
+        """Whether a project's file says so, which an agent can write."""
+        return self.source.startswith(PROJECT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from nacre.config.files import PROJECT_FILES, read_text, user_file
-from nacre.config.found import Config, Found
+from nacre.config.found import PROJECT, Config, Found
 from nacre.config.rules import (
     PERMISSIONS,
     Rules,
@@ -78,7 +78,7 @@ class _Places:
         text = read_text(path)
         if text is None:
             return
-        source = f"{'user' if trusted else 'project'} {path}"
+        source = f"user {path}" if trusted else f"{PROJECT}{path}"
         if path.suffix == ".toml":
             from nacre.policy.rules.from_toml import read_toml
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 __all__ = ("ScriptChecker", "policy_for")
 
 
-def policy_for(dialect: str, layers: tuple["Layer", ...] = ()) -> "Policy":
+def policy_for(
+    dialect: str, layers: tuple["Layer", ...] = (), *, contained: bool = False
+) -> "Policy":
     """What a dialect's document refuses, and what these layers of rules make of the rest.
 
     Raises:
@@ -25,7 +27,7 @@ def policy_for(dialect: str, layers: tuple["Layer", ...] = ()) -> "Policy":
     """
     from nacre.policy.presets import preset
 
-    return replace(preset(dialect), layers=layers)
+    return replace(preset(dialect, contained=contained), layers=layers)
 
 
 # Agents run the same short scripts again and again.
@@ -40,8 +42,11 @@ class ScriptChecker:
     short scripts are remembered.
     """
 
-    def __init__(self, dialect: str, layers: tuple["Layer", ...] = ()) -> None:
+    def __init__(
+        self, dialect: str, layers: tuple["Layer", ...] = (), *, contained: bool = False
+    ) -> None:
         self._dialect = dialect
+        self._contained = contained
         self._layers = layers
         self._policy: Policy | None = None
         self._verdicts: dict[tuple[str, Surroundings], Verdict] = {}
@@ -70,7 +75,7 @@ class ScriptChecker:
 
     def _known_policy(self) -> "Policy":
         if self._policy is None:
-            self._policy = policy_for(self._dialect, self._layers)
+            self._policy = policy_for(self._dialect, self._layers, contained=self._contained)
         return self._policy
 
     def _read(self, text: str, surroundings: "Surroundings") -> "Script":

@@ -104,7 +104,11 @@ def _is_kill(value: Value, current: Value | None) -> bool:
 
 
 def _confines(value: Value, current: Value | None) -> bool:
-    stricter = {"none": {"auto", "landlock", "bubblewrap"}, "landlock": {"bubblewrap"}}
+    stricter: dict[str, set[Value]] = {
+        "none": {"auto", "landlock", "bubblewrap"},
+        "landlock": {"bubblewrap"},
+        "container": set(),  # the others show the files of this machine
+    }
     return value in stricter.get(str(current), {"bubblewrap"})
 
 
@@ -127,8 +131,11 @@ SETTINGS: Mapping[str, Setting] = {
     "confinement": Setting(
         read=_one_of("read-only", "workspace", "open"), tightens=_is_narrower, never=("open",)
     ),
+    "container": Setting(read=_text),
     "deny_read": Setting(read=_paths, tightens=_is_more, adds=True),
     "dialect": Setting(read=_text),
+    "idle_timeout": Setting(read=_seconds),
+    "image": Setting(read=_text),
     "limits": Setting(read=_limits),
     "network": Setting(read=_one_of("deny", "inherit"), tightens=_is_denial, never=("inherit",)),
     "on_timeout": Setting(read=_one_of("kill", "background"), tightens=_is_kill),

@@ -20,8 +20,8 @@ _HOMES = {
 NAMES = tuple(_HOMES)
 
 
-def select(name: str) -> Dialect:
-    """Return the dialect of this name.
+def select(name: str, *, contained: bool = False) -> Dialect:
+    """Return the dialect of this name, as it is for scripts in a container.
 
     Raises:
         ConfigError: If there is none.
@@ -29,4 +29,7 @@ def select(name: str) -> Dialect:
     home = _HOMES.get(name)
     if home is None:
         raise ConfigError(f"dialect {name!r} is not known; use one of {', '.join(NAMES)}")
-    return cast("Dialect", getattr(import_module(f"nacre.dialects.{name}.dialect"), home)())
+    made = getattr(import_module(f"nacre.dialects.{name}.dialect"), home)
+    # One document has a variant for containers.
+    variant = {"contained": True} if contained and name == "agentrail" else {}
+    return cast("Dialect", made(**variant))

@@ -17,6 +17,7 @@ from nacre.errors import SandboxError
 from nacre.model.job import Ownership
 from nacre.process.link import shared_link
 from nacre.sandbox.base import Sandbox
+from nacre.sandbox.contained import Wanted
 from nacre.sandbox.select import known, select
 from nacre.sandbox.surroundings import Surroundings
 
@@ -33,7 +34,8 @@ class Settings:
     The jobs of a detached engine survive it, and its spills stay for retention.
     `workspace` is the folder that scripts may write, from which no program is taken.
     `output_dir` is where the caller wants spills. `unheld_allowed` says in words that
-    scripts may run with no sandbox where theirs cannot be had.
+    scripts may run with no sandbox where theirs cannot be had. `wanted` is the container, should
+    that be the sandbox.
     """
 
     state: Path
@@ -42,6 +44,7 @@ class Settings:
     detached: bool = False
     output_dir: Path | None = None
     unheld_allowed: bool = False
+    wanted: Wanted = field(default_factory=Wanted)
     retention: Retention = field(default_factory=Retention)
 
 
@@ -74,7 +77,7 @@ def _sandbox(settings: Settings, name: str) -> Sandbox:
     # Everything lies in the root folder, so as a workspace it tells nothing apart.
     untrusted = () if settings.workspace == Path("/") else (settings.workspace,)
     try:
-        return select(name, surroundings, untrusted)
+        return select(name, surroundings, untrusted, settings.wanted)
     except SandboxError as error:
         if not settings.unheld_allowed:
             raise

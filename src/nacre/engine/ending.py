@@ -24,15 +24,23 @@ async def wait_started(follower: Follower) -> Outcome | None:
     follower.process.ask_who()
     while follower.started is None and follower.failed is None and follower.lost is None:
         await follower.step()
+        if follower.cancelled and follower.waits:
+            return await end_run(follower, timedelta(0), Stopped())
     return _failure(follower)
 
 
 async def wait_outcome(follower: Follower, run: Run) -> Outcome | None:
-    """Follow a run to its end; None if its time is up and it still runs."""
+    """Follow a run to its end; None if its time is up and it still runs.
+
+    Making a container is not the script's time.
+    """
     deadline = anyio.current_time() + _seconds(run.timeout)
     while not follower.over:
-        if not await follower.step(deadline):
+        waited = follower.waits
+        if not await follower.step(math.inf if waited else deadline):
             return None
+        if waited and not follower.waits:
+            deadline = anyio.current_time() + _seconds(run.timeout)
         if follower.cancelled:
             return await end_run(follower, timedelta(0), Stopped())
     return _failure(follower) or await _wait_rest(follower, run)
@@ -64,7 +72,7 @@ async def _wait_rest(follower: Follower, run: Run) -> Outcome:
 
 def _failure(follower: Follower) -> Outcome | None:
     if follower.failed is not None:
-        return Unstarted(_sentence(follower.failed))
+        return Unstarted(_sentence(follower.failed), follower.failed.unheld)
     if follower.lost is not None:
         return Lost(follower.lost)
     return None
@@ -82,6 +90,8 @@ def _seconds(timeout: timedelta | None) -> float:
 
 
 def _sentence(failed: SpawnFailed) -> str:
+    if failed.unheld:
+        return failed.reason
     match failed.errno:
         case errno.EAGAIN:
             return "bash could not be started: this user may start no more processes now"

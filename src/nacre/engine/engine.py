@@ -14,7 +14,7 @@ from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
 from nacre.engine.approvals import Approvals, Checker, Judged, Petition
 from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
-from nacre.engine.explain import crowded, explain
+from nacre.engine.explain import crowded, explain, seen_from, starved
 from nacre.engine.follow import Follower
 from nacre.engine.holding import Holding, reports
 from nacre.engine.jobs import Jobs
@@ -24,6 +24,7 @@ from nacre.engine.spills import Spills
 from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
+from nacre.model.doorway import WORKSPACE
 from nacre.model.job import JobOutput
 from nacre.model.outcome import (
     Denied,
@@ -84,10 +85,14 @@ class Engine:
         Raises:
             StateError: If the folder that the caller named for output cannot be used.
         """
-        occasion = _moved(run, occasion)
+        try:
+            occasion = _moved(run, occasion)
+        except UnstartableError as error:
+            return Result(outcome=Unstarted(str(error)))
         result = await self._run(run, occasion)
         return replace(
             result,
+            conversation=occasion.asker or occasion.conversation,
             cwd=occasion.cwd,
             home=occasion.environ.get("HOME"),
             confinement=occasion.confinement,
@@ -126,7 +131,12 @@ class Engine:
         try:
             if run.background:
                 await self._jobs.prepare()
-            launch = launch_of(run, occasion.cwd, occasion.environ)
+            launch = replace(
+                launch_of(run, occasion.cwd, occasion.environ),
+                lingers=run.linger > timedelta(0),
+                conversation=occasion.conversation,
+                workspace=occasion.doorway.outside if occasion.doorway else None,
+            )
             if occasion.confinement.ends_jobs and "kill" in run.script:
                 jobs = await self._jobs.groups(occasion.conversation)
                 launch = replace(launch, jobs=jobs)
@@ -155,12 +165,13 @@ class Engine:
             result = await self._follow(follower, run, occasion)
             result = await self._put_back(follower, held, result)
             told: tuple[Violation, ...] = (crowded(held),) if follower.crowded else ()
+            told += (starved(held),) if follower.starved else ()
         if isinstance(result.outcome, Lost):
             self._link.sweep()
         if self.closed and isinstance(result.outcome, Signaled | Lost):
             result = replace(result, outcome=Stopped())  # by the closing of this engine
         home = occasion.environ.get("HOME")
-        told += explain(result, run.script, held, cwd=occasion.cwd, home=home)
+        told += explain(result, run.script, held, cwd=seen_from(held, occasion.cwd), home=home)
         return replace(result, violations=told) if told else result
 
     async def _put_back(self, follower: Follower, held: Held, result: Result) -> Result:
@@ -177,7 +188,10 @@ class Engine:
 
     async def question(self, run: Run, occasion: Occasion) -> Question | None:
         """What a person would be asked about a script, if it were to run now; nothing runs."""
-        occasion = _moved(run, occasion)
+        try:
+            occasion = _moved(run, occasion)
+        except UnstartableError:
+            return None
         if unpassable(run.script):
             return None
         verdict = await self._verdict(run.script, occasion)
@@ -322,14 +336,25 @@ def _show(occasion: Occasion, sofar: Result) -> None:
 
 
 def _moved(run: Run, occasion: Occasion) -> Occasion:
-    """The occasion in the folder that the call names."""
-    return replace(occasion, cwd=occasion.cwd / run.cwd) if run.cwd else occasion
+    """The occasion in the folder that the call names.
+
+    Raises:
+        UnstartableError: If a container does not have that folder.
+    """
+    cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
+    if occasion.doorway:
+        found = occasion.doorway.outward(cwd)
+        if found is None:
+            raise UnstartableError(f"the working directory {str(cwd)!r} is not in {WORKSPACE}")
+        cwd = found
+    return replace(occasion, cwd=cwd)
 
 
 def _surroundings(occasion: Occasion) -> "Surroundings":
     from nacre.syntax.script import Surroundings
 
-    return Surroundings(cwd=str(occasion.cwd), home=occasion.environ.get("HOME"))
+    cwd = (occasion.doorway and occasion.doorway.inward(occasion.cwd)) or occasion.cwd
+    return Surroundings(cwd=str(cwd), home=occasion.environ.get("HOME"))
 
 
 def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:

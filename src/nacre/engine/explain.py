@@ -4,13 +4,14 @@ import re
 from pathlib import PurePath
 
 from nacre.model.confinement import Protection
+from nacre.model.doorway import Doorway
 from nacre.model.outcome import Exited, Signaled, TimedOut
 from nacre.model.result import Result
 from nacre.model.transcript import Transcript
 from nacre.model.violation import Violation, ViolationKind
 from nacre.sandbox.base import Held
 
-__all__ = ("crowded", "explain")
+__all__ = ("crowded", "explain", "seen_from", "starved")
 
 # The first and last of what was said; what is between would not be looked at.
 _HEAD_BYTES, _TAIL_BYTES = 16 * 1024, 64 * 1024
@@ -41,6 +42,7 @@ def explain(
         return ()  # nothing was in its way
     # Imported when something failed: most scripts never need it.
     from nacre.sandbox.violations import Evidence, violations
+    from nacre.sandbox.violations.inside import InsideContainer
     from nacre.syntax.read import read
     from nacre.syntax.script import Surroundings
 
@@ -55,7 +57,8 @@ def explain(
         home=home,
         tmp=held.tmp,
     )
-    return violations(evidence)
+    host = InsideContainer(doorway) if (doorway := _doorway(held)) else None
+    return violations(evidence, host)
 
 
 def crowded(held: Held) -> Violation:
@@ -67,6 +70,30 @@ def crowded(held: Held) -> Violation:
         rule=f"no more than {most} may run at once",
         remedy="it was ended; start fewer at a time",
     )
+
+
+def starved(held: Held) -> Violation:
+    """Say that all that is in a container needed more memory than it has."""
+    container = held.launch.hold.container
+    most = container.memory if container else None
+    limited = f"no more than {most >> 20} MiB may be used" if most else "it has a limit"
+    return Violation(
+        kind=ViolationKind.LIMIT,
+        target="the memory of the container",
+        rule=f"{limited}, by all scripts of a conversation and what is in /tmp",
+        remedy="use less, or ask the user to raise it with --limit memory=...",
+    )
+
+
+def seen_from(held: Held, cwd: PurePath) -> PurePath:
+    """A run's folder as the script knows it: in a container it has another name."""
+    return held.launch.cwd if held.launch.hold.container else cwd
+
+
+def _doorway(held: Held) -> Doorway | None:
+    """Where a container has the workspace."""
+    launch = held.launch
+    return Doorway(launch.workspace) if launch.hold.container and launch.workspace else None
 
 
 def _said(transcript: Transcript) -> str:

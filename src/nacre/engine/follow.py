@@ -11,7 +11,20 @@ import anyio
 from nacre.capture.stream import Flood, Stream
 from nacre.errors import WardenError
 from nacre.process.cancel import CancelToken
-from nacre.process.spawn import Crowded, Gone, Kept, Process, ShellExited, SpawnFailed, Started
+from nacre.process.spawn import (
+    Begun,
+    Crowded,
+    Event,
+    Gone,
+    Kept,
+    Process,
+    SeenLast,
+    ShellExited,
+    SpawnFailed,
+    Started,
+    Starved,
+    Waits,
+)
 
 __all__ = ("Follower",)
 
@@ -21,7 +34,8 @@ class Follower:
 
     An epoll descriptor is itself readable when one of its members is, so one
     wait covers them all, on asyncio and trio alike. However the block ends, the
-    process and whatever it started is let go of: killed, unless it was kept.
+    process and whatever it started is let go of: killed, unless it was kept. One that `waits`
+    has not begun: there is nothing yet to hold it.
     """
 
     def __init__(
@@ -33,10 +47,12 @@ class Follower:
     ) -> None:
         self.process = process
         self.streams = streams
+        self.waits = False
         self.started: Started | None = None
         self.failed: SpawnFailed | None = None
         self.status: int | None = None
         self.crowded = False
+        self.starved = False
         self.gone = False
         self.lost: str | None = None
         self.cancelled = False
@@ -101,23 +117,32 @@ class Follower:
         try:
             events = self.process.events()
         except WardenError as error:
-            self.lost = str(error)
+            self.lost = self.lost or str(error)
             self._epoll.unregister(self.process.fileno())
             return
         for event in events:
-            match event:
-                case Started():
-                    self.started = event
-                case SpawnFailed():
-                    self.failed = event
-                case ShellExited(status):
-                    self.status = status
-                case Crowded():
-                    self.crowded = True
-                case Gone():
-                    self.gone = True
-                case Kept():
-                    pass  # heard by the one who asked
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Waits() | Begun():
+                self.waits = isinstance(event, Waits)
+            case Started():
+                self.started = event
+            case SpawnFailed():
+                self.failed = event
+            case ShellExited(status):
+                self.status = status
+            case SeenLast(reason):
+                self.lost = reason
+            case Crowded():
+                self.crowded = True
+            case Starved():
+                self.starved = True
+            case Gone():
+                self.gone = True
+            case Kept():
+                pass  # heard by the one who asked
 
     def _read(self, stream: Stream) -> None:
         stream.read()

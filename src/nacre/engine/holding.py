@@ -1,16 +1,18 @@
 """The sandbox of an engine: chosen when the first script comes, and asked for each."""
 
 import logging
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from nacre.engine.explain import explain
+from nacre.engine.explain import explain, seen_from
 from nacre.engine.threads import in_thread
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Launch
 from nacre.model.result import Result
 from nacre.model.violation import Violation
+from nacre.process.containers import start_porter
 from nacre.process.link import Link
 from nacre.process.marks import mark_of
 from nacre.process.rooms import Rooms
@@ -36,6 +38,9 @@ class Holding:
         self._usual = usual
         self._link = link
         self._rooms = Rooms(link)
+        # Its containers are known by the process that made them, so it is never replaced.
+        self._porter = Link(start_porter, most_runs=math.inf)
+        self._porter.acquire()
         self._sandboxes: dict[str, Sandbox] = {}
         self._lock = threading.Lock()
         self._jobs: dict[str, Held] = {}
@@ -71,6 +76,8 @@ class Holding:
 
     def link(self, held: Held) -> Link:
         """The link to the warden that is to spawn it."""
+        if held.launch.hold.container:
+            return self._porter
         room = held.launch.hold.room
         return self._rooms.link(room) if room else self._link
 
@@ -96,7 +103,8 @@ class Holding:
         else:
             told = reports(held.guarded.end())
             home = held.launch.environ.get("HOME")
-            violations = explain(result, job.script, held, cwd=job.cwd, home=home)
+            cwd = seen_from(held, job.cwd)
+            violations = explain(result, job.script, held, cwd=cwd, home=home)
             self._jobs.pop(job.id, None)
         return replace(
             result,
@@ -108,6 +116,7 @@ class Holding:
     def close(self) -> None:
         """End the rooms, put back what is protected, let go of the folders."""
         self._rooms.close()
+        self._porter.release()
         while self._jobs:
             self._jobs.popitem()[1].guarded.end()
         while self._sandboxes:

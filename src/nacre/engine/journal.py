@@ -143,9 +143,11 @@ class Journal:
             self._some.wait(self._patience())
             self._closing.wait(_GATHER_SECONDS)
             self._some.clear()
+            # What fails before is tried once more: it may go well by now.
+            closing = self._closing.is_set()
             stored = self._store(database)
             with self._lock:
-                over = self._closing.is_set() and not (self._waiting and stored)
+                over = closing and not (self._waiting and stored)
                 if over:
                     self._thread = None
         database.close()

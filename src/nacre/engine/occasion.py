@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from nacre.engine.approvals import Approve
 from nacre.model.confinement import Confinement, Network
+from nacre.model.doorway import Doorway
 from nacre.model.result import Result
 from nacre.process.cancel import CancelToken
 
@@ -18,6 +19,7 @@ UNCONFINED = Confinement(name="open", writable=None, network=Network.INHERIT, ow
 class Occasion:
     """What one call brings along: who asks, from where, since when, how to end it early.
 
+    `cwd` is a folder of this machine; with a `doorway`, scripts have the workspace elsewhere.
     `conversation` is whose the jobs are, `asker` who is asking, where that is another.
     `listener` is called with each piece of output as it comes, in the caller's
     own task. `cleared` says that the environment was built from nothing; `sandbox`
@@ -28,6 +30,7 @@ class Occasion:
     """
 
     cwd: PurePath
+    doorway: Doorway | None = None
     conversation: str
     asker: str = ""
     environ: Mapping[str, str]

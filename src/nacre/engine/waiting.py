@@ -149,14 +149,15 @@ class _Opens(_Prompt):
 
 
 class _Appears(_Prompt):
-    def __init__(self, pid: int, path: Path) -> None:
+    def __init__(self, pid: int, cwd: Path, path: Path) -> None:
         self._pid = pid
+        self._cwd = cwd
         self._path = path
 
     async def ask(self, ending: Ending | None) -> bool:
         del ending
         try:
-            return path_inside(self._pid, self._path).exists()
+            return path_inside(self._pid, self._cwd, self._path).exists()
         except (OSError, ValueError):
             return False
 
@@ -185,7 +186,7 @@ def _question(subject: Subject, condition: Condition) -> _Question:
         case PortOpens(port):
             return _Opens(subject.pid, port)
         case FileAppears(path):
-            return _Appears(subject.pid, subject.cwd / path)
+            return _Appears(subject.pid, subject.cwd, Path(path))
         case Silence(lasting):
             return _Silent(subject, lasting.total_seconds())
 

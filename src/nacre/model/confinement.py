@@ -29,7 +29,9 @@ class Limits:
 
     `memory` counts the bytes of one process's own writable memory, not address
     space that is only reserved. `processes` counts processes and threads,
-    `cpu_seconds` the processor time of one process.
+    `cpu_seconds` the processor time of one process. `cpus` is how many processors are used
+    at a time, which only a container can limit; there, memory and processes are those of all
+    scripts of a conversation.
     """
 
     memory: int | None = None
@@ -37,6 +39,7 @@ class Limits:
     processes: int | None = None
     file_bytes: int | None = None
     open_files: int | None = None
+    cpus: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-__all__ = ("Hold", "Launch", "Restriction", "Room")
+__all__ = ("Container", "Hold", "Launch", "Mount", "Restriction", "Room")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,45 @@ class Room:
     expected: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder or file of the engine's machine, and where a container has it."""
+
+    source: str
+    target: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """A container that the launches of one conversation share, as an engine is asked for it.
+
+    `name` is its own: equal names are equal containers. One without an `image` was made by
+    somebody else, who also ends it. `product` is what the engine is, where that makes a difference;
+    `filter` the file with the system call filter in its words, if it is not the engine's own. `hidden` paths are there and empty. `kept` outlives its
+    host, until it was `idle` for so many seconds; `state` is whose it is. None of the numbers
+    means that no limit is set.
+    """
+
+    engine: str
+    name: str
+    image: str | None
+    user: str = ""
+    userns: str = ""
+    mounts: tuple[Mount, ...] = ()
+    hidden: tuple[str, ...] = ()
+    product: str = ""
+    filter: str = ""
+    writable_root: bool = False
+    networked: bool = False
+    memory: int | None = None
+    cpus: float | None = None
+    processes: int | None = None
+    idle: float = 1800.0
+    kept: bool = False
+    state: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
     """What holds a launch; by itself, nothing.
@@ -53,6 +92,7 @@ class Hold:
 
     restriction: Restriction | None = None
     room: Room | None = None
+    container: Container | None = None
     limits: tuple[tuple[int, int], ...] = ()
     most_tasks: int | None = None
 
@@ -63,7 +103,9 @@ class Launch:
 
     `stdin` is what the program finds on descriptor 0; None means /dev/null. `jobs` are
     the process groups it may signal although other wardens started them, each by its
-    leader and when that began.
+    leader and when that began. If its call `lingers`, what it leaves may go on for a while after
+    the shell. `conversation` is whose it is, `workspace` the folder that a container has at
+    /workspace.
     """
 
     executable: str
@@ -72,4 +114,7 @@ class Launch:
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
     stdin: bytes | None = None
     jobs: tuple[tuple[int, int], ...] = ()
+    lingers: bool = False
+    conversation: str = ""
+    workspace: PurePath | None = None
     hold: Hold = field(default_factory=Hold)

@@ -23,7 +23,7 @@ class Result:
     `errors` is standard error when the streams were kept separate. `came_true`
     is the condition that ended a wait, None if the time was up first. `notices`
     are sentences of ours about what could not be done beside the run itself;
-    `violations` say what the sandbox stopped. `cwd` is where a script was to start,
+    `violations` say what the sandbox stopped. `conversation` is who asked, `cwd` where a script was to start,
     `home` what it takes for the home directory, and `confinement` what it was to be
     held to, whether it ran or not. `verdict` is what the policy said of it, `answer`
     what a person said, if one was asked, now or before.
@@ -38,6 +38,7 @@ class Result:
     came_true: Condition | None = None
     notices: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
+    conversation: str = ""
     cwd: PurePath | None = None
     home: str | None = None
     confinement: Confinement | None = None

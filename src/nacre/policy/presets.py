@@ -79,19 +79,21 @@ _CHOICES: Mapping[str, _Choice] = MappingProxyType(
         "phoenix": _Choice(("hazards:documented",), _in_phoenix),
         "wayland": _Choice(("credentials:documented",), _in_wayland),
         "agentrail": _Choice(("dangerous",), _in_agentrail, guards_first=True),
+        # Its variant in a container, which is the isolation there.
+        "agentrail contained": _Choice(wording=_in_agentrail, guards_first=True),
         "yoi": _Choice(),
     }
 )
 
 
 @cache
-def preset(dialect: str) -> Policy:
-    """The guards of a dialect, and no rules yet.
+def preset(dialect: str, *, contained: bool = False) -> Policy:
+    """The guards of a dialect, for scripts in a container if it has others there; no rules yet.
 
     Raises:
         ConfigError: If there is no such dialect.
     """
-    choice = _CHOICES.get(dialect)
+    choice = (contained and _CHOICES.get(f"{dialect} contained")) or _CHOICES.get(dialect)
     if choice is None:
         raise ConfigError(f"There is no dialect {dialect!r}; there are: {', '.join(_CHOICES)}.")
     return Policy(

@@ -96,6 +96,12 @@ class Keeper:
         for fd in (self._record, *self._files, *self._files.values()):
             os.close(fd)
 
+    def abandon(self) -> None:
+        """Let go of everything without an end: nobody saw it. What was said stays said."""
+        self._write_record({})
+        for fd in (self._record, *self._files, *self._files.values()):
+            os.close(fd)
+
     def _append(self, pipe: int, data: bytes) -> None:
         """Keep what still fits right after what is there; the file has no gaps."""
         whole = self._kept[pipe] == self._said[pipe]

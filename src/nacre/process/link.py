@@ -54,8 +54,9 @@ class Link:
     `release`, and the last release ends the warden.
     """
 
-    def __init__(self, start: Starter | None = None) -> None:
+    def __init__(self, start: Starter | None = None, *, most_runs: float = _MOST_RUNS) -> None:
         self._start_warden = start or _spawn_warden
+        self._most_runs = most_runs
         self._lock = threading.Lock()
         self._users = 0
         self._declared: set[str] = set()
@@ -104,7 +105,7 @@ class Link:
         """
         data = json.dumps(request).encode()
         with self._lock:
-            if self._sent >= _MOST_RUNS:
+            if self._sent >= self._most_runs:
                 self._retire()
             for _ in range(2):
                 link = self._socket or self._start()

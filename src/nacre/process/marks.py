@@ -36,6 +36,7 @@ __all__ = (
     "kill_born",
     "kill_lost",
     "kill_marked",
+    "lives",
     "mark_of",
     "marked",
     "pid_outside",
@@ -46,6 +47,8 @@ __all__ = (
 
 _RLIMIT_LOCKS = 10  # not named in the resource module
 _TAG = 1 << 62
+# By what a warden, or a porter, is started.
+_WARDENS = (b"nacre.process.warden", b"nacre.process.porter")
 _PID_SHIFT = 40
 _LEVELS = (24, 8, 0)  # bits below a mark that belong to the wardens inside it
 _SLICES = (1, 64, 8)  # into how many parts the numbers of a level are split
@@ -270,6 +273,18 @@ def born(pid: int) -> int:
         return 0
 
 
+def lives(pid: int, when: int) -> bool:
+    """Whether a process that began then is alive; one that nobody has reaped yet is not."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        return born(pid) == when and not _exited(pidfd)
+    finally:
+        os.close(pidfd)
+
+
 def kill_born(pid: int, when: int) -> None:
     """Kill a process, if it is still the one that began then, whatever its mark."""
     with suppress(OSError):
@@ -354,6 +369,7 @@ def _pid_namespace(pid: int) -> str:
 def _is_warden(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return b"nacre.process.warden" in file.read()
+            words = file.read()
+            return any(name in words for name in _WARDENS)
     except OSError:
         return False

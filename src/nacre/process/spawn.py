@@ -5,8 +5,9 @@ import json
 import os
 import select
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,19 +15,23 @@ import anyio
 
 from nacre.errors import StateError, WardenError
 from nacre.model.call import Streams
-from nacre.model.launch import Launch, Restriction
+from nacre.model.launch import Container, Launch, Restriction
 from nacre.process.link import Link
 from nacre.process.marks import pid_outside
 
 __all__ = (
+    "Begun",
     "Crowded",
     "Event",
     "Gone",
     "Kept",
     "Process",
+    "SeenLast",
     "ShellExited",
     "SpawnFailed",
     "Started",
+    "Starved",
+    "Waits",
     "spawn",
 )
 
@@ -44,10 +49,28 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Waits:
+    """It has to wait for what is to hold it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What is to hold it is there now; said only of what had to wait."""
+
+
+@dataclass(frozen=True, slots=True)
 class SpawnFailed:
-    """Bash did not start."""
+    """Bash did not start; `unheld` says that there was nothing to hold it."""
 
     errno: int
+    reason: str
+    unheld: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLast:
+    """Nobody knows how it ends: what held it is gone."""
+
     reason: str
 
 
@@ -71,11 +94,18 @@ class Crowded:
 
 
 @dataclass(frozen=True, slots=True)
+class Starved:
+    """The kernel killed something beside it for want of memory."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gone:
     """No process of the call is left."""
 
 
-Event = Started | SpawnFailed | ShellExited | Kept | Crowded | Gone
+Event = (
+    Waits | Begun | Started | SpawnFailed | ShellExited | SeenLast | Kept | Crowded | Starved | Gone
+)
 
 
 class Process:
@@ -232,6 +262,7 @@ def _request(launch: Launch) -> dict[str, Any]:
         "limits": launch.hold.limits,
         "most_tasks": launch.hold.most_tasks,
         "jobs": launch.jobs,
+        **_contained(launch),
     }
 
 
@@ -262,21 +293,50 @@ def _memory_file(content: bytes) -> int:
     return file
 
 
+def _contained(launch: Launch) -> dict[str, Any]:
+    """What only a porter is told."""
+    container = launch.hold.container
+    if container is None:
+        return {}
+    return {
+        "container": container.name,
+        "described": _described(container),
+        "lingers": launch.lingers,
+    }
+
+
+@lru_cache(maxsize=64)
+def _described(container: Container) -> str:
+    """A container as a text, which most requests have no use for: it is there already."""
+    return json.dumps(asdict(container))
+
+
 def _events(message: dict[str, Any]) -> tuple[Event, ...]:
+    found: tuple[Event, ...]
     match message:
         case {"exited": int(status), "gone": True}:
-            return (ShellExited(status), Gone())
+            found = (ShellExited(status), Gone())
         case {"started": int(pid), "mark": int(mark)}:
-            return (Started(pid, mark),)
+            found = (Started(pid, mark),)
         case {"unstarted": int(errno), "why": str(reason)}:
-            return (SpawnFailed(errno, reason),)
+            found = (SpawnFailed(errno, reason, message.get("unheld") is True),)
+        case {"lost": str(reason)}:
+            found = (SeenLast(reason),)
         case {"exited": int(status)}:
-            return (ShellExited(status),)
+            found = (ShellExited(status),)
         case {"kept": bool(kept)}:
-            return (Kept(kept),)
-        case {"crowded": True}:
-            return (Crowded(),)
-        case {"gone": True}:
-            return (Gone(),)
+            found = (Kept(kept),)
         case _:
-            raise WardenError(f"the warden said {message!r:.60}")
+            found = tuple(_SIGNS[name] for name in message if name in _SIGNS)
+    if not found:
+        raise WardenError(f"the warden said {message!r:.60}")
+    return found
+
+
+_SIGNS: Mapping[str, Event] = {
+    "waits": Waits(),
+    "begun": Begun(),
+    "crowded": Crowded(),
+    "starved": Starved(),
+    "gone": Gone(),
+}

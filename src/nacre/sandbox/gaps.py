@@ -10,7 +10,7 @@ from nacre.model.confinement import Protection
 
 __all__ = ("GAPS", "Gap", "gaps", "left_out")
 
-_ROOM, _LANDLOCK = "bubblewrap", "landlock"
+_ROOM, _LANDLOCK, _CONTAINER = "bubblewrap", "landlock", "container"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +74,40 @@ GAPS = (
             "A file outside that had a second name in the workspace before the script ran can be"
             " written by that name: it is a file of the workspace."
         ),
-        sandboxes=(_ROOM, _LANDLOCK),
+        sandboxes=(_ROOM, _LANDLOCK, _CONTAINER),
     ),
     Gap(
         id="locks",
         short="locks on files that can be read",
         sentence="A file that may be read may be locked, and its other users then wait.",
         sandboxes=(_ROOM, _LANDLOCK),
+    ),
+    Gap(
+        id="limits",
+        short="limits that the engine does not have",
+        sentence=(
+            "A rootless engine without the second version of control groups limits neither memory"
+            " nor processors nor how many processes there are."
+        ),
+        sandboxes=(_CONTAINER,),
+    ),
+    Gap(
+        id="resident",
+        short="the shell that starts scripts",
+        sentence=(
+            "The shell in the container that starts a script runs as the same user, so that a"
+            " script can end, stop and read it, and make its own call end late or as lost."
+        ),
+        sandboxes=(_CONTAINER,),
+    ),
+    Gap(
+        id="address-space",
+        short="memory that is asked for and not used",
+        sentence=(
+            "A process can ask for any amount of memory; what it uses is limited, where the engine"
+            " has control groups."
+        ),
+        sandboxes=(_CONTAINER,),
     ),
 )
 

@@ -3,6 +3,7 @@
 import os
 import resource
 
+from nacre.errors import SandboxError
 from nacre.model.confinement import Limits
 
 __all__ = ("own_tasks", "resource_limits", "tasks_to_count")
@@ -14,7 +15,14 @@ def resource_limits(limits: Limits, *, tasks: int = 0) -> tuple[tuple[int, int],
     The kernel counts processes and threads by user, so `tasks`, which run already, are
     added where a script shares its user with them. Memory is RLIMIT_DATA: unlike
     RLIMIT_AS it does not count address space that runtimes reserve and never use.
+
+    Raises:
+        SandboxError: If processors are to be counted, which no resource limit does.
     """
+    if limits.cpus is not None:
+        raise SandboxError(
+            f"limits: cpus={limits.cpus} can be had with sandbox='container' only; leave it out"
+        )
     processes = None if limits.processes is None else limits.processes + tasks
     wanted = (
         (resource.RLIMIT_DATA, limits.memory),

@@ -19,7 +19,18 @@ from enum import Enum
 
 from nacre.sandbox.calls import Machine
 
-__all__ = ("SPAWNING_PROCESS", "SPAWNING_THREAD", "Filter", "Sockets", "program")
+__all__ = (
+    "NAMESPACE_FLAGS",
+    "NEVER",
+    "NEW_TIME",
+    "REFUSED_IOCTLS",
+    "SET_USER_ID",
+    "SPAWNING_PROCESS",
+    "SPAWNING_THREAD",
+    "Filter",
+    "Sockets",
+    "program",
+)
 
 # Stand for the numbers of the thread that loads the filter; beyond any pid of Linux.
 SPAWNING_THREAD, SPAWNING_PROCESS = 0x7ACE0001, 0x7ACE0002
@@ -32,21 +43,21 @@ _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _SOCK_STREAM, _SOCK_DGRAM, _TYPE_BITS = 1, 2, 0xF  # above them: SOCK_CLOEXEC, SOCK_NONBLOCK
 _NETLINK_ROUTE = 0
 _IPPROTO_TCP, _IPPROTO_UDP = 6, 17
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
+# TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP
+REFUSED_IOCTLS = (0x5412, 0x541C, 0x8901, 0x8902)
 _F_SETOWN, _F_SETOWN_EX = 8, 15
 _SOCK_SEQPACKET = 5
-_SET_USER_ID = 0o4000
+SET_USER_ID = 0o4000
 _O_CREAT, _O_TMPFILE = 0o100, 0o20000000
 _PRIO_USER, _IOPRIO_WHO_USER = 2, 3
 _O_ACCMODE, _O_TRUNC = 0o3, 0o1000
 _PERSONALITY_ASK = 0xFFFFFFFF
 # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. The bit of NEWTIME is part
 # of clone's exit signal, and means a new namespace in unshare alone.
-_NAMESPACE_FLAGS = 0x7E020000
-_CLONE_NEWTIME = 0x80
+NAMESPACE_FLAGS = 0x7E020000
+NEW_TIME = 0x80
 
-_NEVER = (
+NEVER = (
     "io_uring_setup", "io_uring_enter", "io_uring_register",
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
     "keyctl", "add_key", "request_key", "bpf", "perf_event_open", "userfaultfd",
@@ -160,7 +171,7 @@ class _Block:
 def program(wanted: Filter, machine: Machine) -> bytes:
     """The filter for an architecture, as an array of `struct sock_filter`."""
     parts = [_entry(machine)]
-    calls: dict[str, Callable[[_Block], None]] = dict.fromkeys(_NEVER, _Block.refuse)
+    calls: dict[str, Callable[[_Block], None]] = dict.fromkeys(NEVER, _Block.refuse)
     if not wanted.own_ipc:
         calls |= dict.fromkeys(_SHARED_IPC, _Block.refuse)
     calls |= {
@@ -236,7 +247,7 @@ def _unknown(block: _Block) -> None:
 def _mode(argument: int) -> Callable[[_Block], None]:
     def fill(block: _Block) -> None:
         block.load(argument)
-        block.refuse_if_bits(_SET_USER_ID)
+        block.refuse_if_bits(SET_USER_ID)
 
     return fill
 
@@ -282,17 +293,17 @@ def _fcntl(block: _Block) -> None:
 
 def _clone(block: _Block) -> None:
     block.load(0)
-    block.refuse_if_bits(_NAMESPACE_FLAGS)
+    block.refuse_if_bits(NAMESPACE_FLAGS)
 
 
 def _unshare(block: _Block) -> None:
     block.load(0)
-    block.refuse_if_bits(_NAMESPACE_FLAGS | _CLONE_NEWTIME)
+    block.refuse_if_bits(NAMESPACE_FLAGS | NEW_TIME)
 
 
 def _ioctl(block: _Block) -> None:
     block.load(1)
-    for request in (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP):
+    for request in REFUSED_IOCTLS:
         block.refuse_if_equal(request)
 
 

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from nacre.errors import ConfigError, SandboxError
 from nacre.sandbox.base import Sandbox
 from nacre.sandbox.bubblewrapped import Bubblewrapped
+from nacre.sandbox.contained import Wanted, open_container
 from nacre.sandbox.gaps import left_out
 from nacre.sandbox.landlocked import Landlocked
 from nacre.sandbox.none import Unconfined
@@ -30,10 +31,16 @@ def known(name: str) -> None:
         raise ConfigError(f"sandbox={name!r} is not known; use one of {names}")
 
 
-def select(name: str, surroundings: Surroundings, untrusted: Sequence[PurePath]) -> Sandbox:
+def select(
+    name: str,
+    surroundings: Surroundings,
+    untrusted: Sequence[PurePath],
+    wanted: Wanted | None = None,
+) -> Sandbox:
     """The sandbox of this name, if it works here; `auto` takes the strongest that does.
 
     `untrusted` folders are those that scripts can write: no program is taken from them.
+    `wanted` says which container is meant.
 
     Raises:
         ConfigError: If there is none of that name.
@@ -43,10 +50,7 @@ def select(name: str, surroundings: Surroundings, untrusted: Sequence[PurePath])
     if name == "none":
         return Unconfined()
     if name == "container":
-        raise SandboxError(
-            "sandbox='container' cannot be had in this version. Nothing was run."
-            " Use sandbox='bubblewrap' or 'auto'"
-        )
+        return open_container(wanted or Wanted(), surroundings)
     host = probe(untrusted, bubblewrap=name != "landlock")
     if name != "landlock" and host.bwrap and not host.no_seccomp:
         return Bubblewrapped(host, host.bwrap, surroundings)

@@ -1,9 +1,12 @@
 """Which layer enforces what: the table that every result carries."""
 
+from nacre.container.engine import Facts
 from nacre.model.confinement import UNENFORCED, Confinement, Enforcement, Network, Protection
+from nacre.model.launch import Container
+from nacre.sandbox.attached import Attached
 from nacre.sandbox.rights import Fs, Net, Rights, Scope
 
-__all__ = ("landlock_table", "none_table", "room_table")
+__all__ = ("container_table", "landlock_table", "none_table", "room_table")
 
 _P = Protection
 
@@ -72,6 +75,70 @@ def room_table(
     return Enforcement(by=by | _always(cleared=cleared) | {_P.LIFETIME: "warden+pidns"})
 
 
+def container_table(
+    confinement: Confinement,
+    container: Container,
+    facts: Facts,
+    there: Attached | None,
+    *,
+    denies: bool,
+) -> Enforcement:
+    """What a container enforces, as its engine makes it; or as somebody had it made.
+
+    `denies` says that something is denied of what the container shows.
+    """
+    layer = "container"
+    by: dict[str, str] = {}
+    if confinement.writable is not None:
+        by[_P.WRITE] = _layers((not there or _writes_no_more(confinement, there)) and layer)
+        by[_P.METADATA] = by[_P.WRITE]
+    if confinement.writable or confinement.protected:
+        mounted = not there and layer
+        by[_P.PROTECTED] = _layers(mounted, bool(confinement.writable) and "compare")
+    by[_P.READ] = _layers((not there or not denies) and layer)
+    if confinement.network is Network.DENY:
+        by[_P.TCP] = by[_P.UDP] = "netns"
+    if confinement.network is Network.DENY or confinement.writable is not None:
+        by[_P.UNIX_SOCKETS] = _layers(container.filter and "seccomp")
+    own_pids = (not there or there.own_pids) and "pidns"
+    by[_P.SIGNALS] = by[_P.SCHEDULING_OF_OTHERS] = by[_P.VIEW_OF_OTHERS] = _layers(own_pids)
+    by[_P.MEMORY_OF_OTHERS] = _layers(own_pids, container.filter and "seccomp")
+    by[_P.IPC] = _layers((not there or there.own_ipc) and "ipcns")
+    by[_P.TERMINALS] = _layers("session", layer, container.filter and "seccomp")
+    filtered = facts.seccomp and (not there or there.filtered) and "seccomp"
+    by[_P.KERNEL_CALLS] = by[_P.NAMESPACES] = _layers(filtered)
+    by[_P.PRIVILEGES] = _layers((not there or there.privileges_fixed) and "no_new_privs")
+    by[_P.CORE_FILES] = "rlimit"
+    by |= _by_cgroup(container, facts, there)
+    if confinement.limits.file_bytes is not None:
+        by[_P.FILE_LIMIT] = "rlimit"
+    return Enforcement(by=by | _always(cleared=True) | {_P.LIFETIME: "porter+container"})
+
+
+def _writes_no_more(confinement: Confinement, there: Attached) -> bool:
+    """Whether a container that somebody made can be written where it may be, and nowhere else."""
+    return there.read_only and (bool(confinement.writable) or there.read_only_workspace)
+
+
+def _by_cgroup(container: Container, facts: Facts, there: Attached | None) -> dict[str, str]:
+    """The limits of all that is in a container; some engines take them and ignore them."""
+    asked = {
+        _P.MEMORY_LIMIT: (
+            there or container.memory,
+            facts.memory_limit and (not there or there.memory_limit),
+        ),
+        _P.CPU_LIMIT: (
+            there or container.cpus,
+            facts.cpu_limit and (not there or there.cpu_limit),
+        ),
+        _P.PROCESS_LIMIT: (
+            there or container.processes,
+            facts.process_limit and (not there or there.process_limit),
+        ),
+    }
+    return {name: _layers(has and "cgroup") for name, (wanted, has) in asked.items() if wanted}
+
+
 def _by_filter(confinement: Confinement, *, root: bool) -> dict[str, str]:
     """What a thread gives up wherever it runs."""
     by: dict[str, str] = {
@@ -102,5 +169,5 @@ def _always(*, cleared: bool) -> dict[str, str]:
 
 
 def _layers(*names: str | bool) -> str:
-    found = [name for name in names if isinstance(name, str)]
+    found = [name for name in names if name and isinstance(name, str)]
     return "+".join(found) or UNENFORCED

@@ -30,7 +30,7 @@ _LOOK_SECONDS = 0.02
 _OPEN_DESCRIPTORS = "for fd in /proc/$$/fd/*; do if [ -e $fd ]; then echo ${fd##*/}; fi; done"
 # A daemon that does everything to be forgotten, and shows that it lives.
 _DAEMON = (
-    "env -i setsid nohup bash -c"
+    "env -i setsid bash -c"
     " '(trap \"\" TERM HUP; while :; do echo beat >> {0}; sleep 0.05; done) & disown'"
     " >/dev/null 2>&1 </dev/null"
 )

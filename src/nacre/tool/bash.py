@@ -30,7 +30,7 @@ from nacre.render.redact import Redactor
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
-from nacre.tool.given import folder_of, in_event_loop, time_of
+from nacre.tool.given import folder_of, in_event_loop, time_of, wanted_of
 from nacre.tool.occasions import DEFAULT_CONVERSATION, occasion_of
 
 __all__ = ("Bash",)
@@ -56,7 +56,9 @@ class Bash:
     What scripts may touch follows from `workspace` (where none is given, the working
     directory of a call's context), `confinement` and `network`, with `write`, `deny_read`
     and `protect` added; a working directory that the agent names adds nothing. `limits`
-    are words such as "memory=32G" or "processes=none". What
+    are words such as "memory=32G" or "processes=none". With sandbox="container", scripts run in a
+    container made of `image`, which ends when no script ran for `idle_timeout` seconds; or in
+    the one named `container`, whose life is its owner's. What
     `sandbox` cannot enforce here is refused when the first script comes.
 
     Raises:
@@ -71,6 +73,9 @@ class Bash:
         sandbox: str | None = None,
         confinement: str | None = None,
         network: str | None = None,
+        image: str | None = None,
+        container: str | None = None,
+        idle_timeout: float | None = None,
         write: Sequence[str | os.PathLike[str]] = (),
         deny_read: Sequence[str | os.PathLike[str]] = (),
         protect: Sequence[str | os.PathLike[str]] = (),
@@ -92,6 +97,9 @@ class Bash:
             "sandbox": sandbox,
             "confinement": confinement,
             "network": network,
+            "image": image,
+            "container": container,
+            "idle_timeout": idle_timeout,
             "write": tuple(write) or None,
             "deny_read": tuple(deny_read) or None,
             "protect": tuple(protect) or None,
@@ -106,6 +114,8 @@ class Bash:
         self._dialect: Dialect = select_dialect(config.dialect)
         posture = self._dialect.posture(os.environ)
         self._stance = Stance(config, posture, folder, given=workspace is not None)
+        if self._stance.contained:
+            self._dialect = select_dialect(config.dialect, contained=True)
         self._approver = approver
         self._on_timeout = OnTimeout(config.text("on_timeout") or posture.on_timeout)
         self._timeout = time_of(config.number("timeout"))
@@ -122,8 +132,13 @@ class Bash:
                 detached=jobs == "detached",
                 output_dir=folder / spills if spills else None,
                 unheld_allowed=posture.unheld_allowed,
+                wanted=replace(
+                    wanted_of(config, self._stance.sandbox, image=image, container=container),
+                    kept=jobs == "detached",
+                    state=state_dir,
+                ),
             ),
-            ScriptChecker(config.dialect, config.layers),
+            ScriptChecker(config.dialect, config.layers, contained=self._stance.contained),
         )
 
     def specs(self, context: ToolContext | None = None) -> list[dict[str, object]]:
@@ -137,6 +152,12 @@ class Bash:
             cwd = self._stance.folder(context.working_dir if context else None)
             held = self._stance.held(cwd, context.confinement if context else None)
             scene = replace(scene, cwd=cwd, confinement=held)
+            if doorway := self._stance.doorway(cwd):
+                scene = replace(
+                    scene,
+                    cwd=doorway.inward(cwd) or cwd,
+                    confinement=held and doorway.seen(held),
+                )
         return [
             {
                 "name": spec.name,

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from anyio.lowlevel import current_token
 
+from nacre.config.found import Config
 from nacre.errors import ConfigError
+from nacre.sandbox.contained import IDLE_SECONDS, Wanted
 
-__all__ = ("folder_of", "in_event_loop", "time_of")
+__all__ = ("folder_of", "in_event_loop", "time_of", "wanted_of")
 
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
 
@@ -28,6 +30,23 @@ def folder_of(given: str | os.PathLike[str] | None) -> Path:
 def time_of(given: float | None) -> timedelta | None:
     """A time in seconds; what is longer than anybody waits is as long as that."""
     return None if given is None else timedelta(seconds=min(given, _LONGEST_SECONDS))
+
+
+def wanted_of(config: Config, sandbox: str, *, image: str | None, container: str | None) -> Wanted:
+    """The container that is asked for, should one be the sandbox; what is given wins.
+
+    Raises:
+        ConfigError: If one is given, and the sandbox is another.
+    """
+    for name, given in (("image", image), ("container", container)):
+        if given is not None and sandbox != "container":
+            raise ConfigError(
+                f"{name}={given!r} is of use with sandbox='container' only, and the sandbox is"
+                f" {sandbox!r}; say sandbox='container' too, or leave it out"
+            )
+    idle = min(config.number("idle_timeout") or IDLE_SECONDS, _LONGEST_SECONDS)
+    named = config.text("container") if container or not image else None
+    return Wanted(image=config.text("image"), name=named, idle=idle)
 
 
 def in_event_loop() -> bool:

@@ -30,6 +30,7 @@ def occasion_of(
     approver = (context and context.approver) or approver
     return Occasion(
         cwd=cwd,
+        doorway=stance.doorway(cwd),
         conversation=_storable(stance.holder(conversation, cwd)),
         asker=_storable(conversation),
         environ=stance.environ(),

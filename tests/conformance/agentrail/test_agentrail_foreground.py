@@ -212,20 +212,15 @@ def test_in_a_container_the_background_has_no_pid() -> None:
     assert reply.details == {"mode": "background", "stdout": "so far\n", "stderr": "e "}
 
 
-@pytest.mark.requirement(
-    "agentrail.container-replaces",
-    "agentrail.container-isolated",
-    "agentrail.container-workspace",
-    "agentrail.container-memo",
-    "agentrail.container-unchecked",
-)
-async def test_a_container_is_refused_in_words_and_nothing_runs(
+async def test_a_container_without_an_image_is_refused_in_words_and_nothing_runs(
     state: Path, workspace: Path
 ) -> None:
     async with Bash(
         dialect="agentrail", workspace=workspace, state=state, sandbox="container"
     ) as tool:
         reply = await tool.call("Bash", {"command": "touch marker"})
-    assert "sandbox='container' cannot be had" in reply.text
+    assert reply.text.startswith(
+        "No sandbox found for session 'default'\nsandbox='container' needs an image"
+    )
     assert (reply.is_error, reply.details) == (True, None)
     assert os.listdir(workspace) == []

@@ -149,7 +149,6 @@ async def test_with_both_variables_nothing_holds_a_command_and_the_network_is_th
     assert "write" not in ran.result.enforcement.by
 
 
-@pytest.mark.requirement("wayland.sandbox-docker")
 @pytest.mark.parametrize("allowed", ["", "1"])
 def test_a_container_that_is_not_to_be_had_is_replaced_by_nothing(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., Bash], allowed: str

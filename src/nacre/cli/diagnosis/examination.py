@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nacre.cli.diagnosis.engines import Reached, try_engines
 from nacre.cli.diagnosis.facts import Facts, gather_facts
 from nacre.cli.diagnosis.remedies import Remedy, remedies
 from nacre.cli.diagnosis.trial import HELD, OPEN, Trial, try_sandbox
@@ -33,17 +34,21 @@ class Examination:
     trials: Mapping[str, Trial]
     facts: Facts
     remedies: tuple[Remedy, ...]
+    engines: tuple[Reached, ...] = ()
 
     @property
     def contradictions(self) -> tuple[tuple[str, str], ...]:
         """Sandboxes with protections that they claim, and that did not hold."""
-        return tuple(
-            (name, each) for name in self.trials for each in self.trials[name].contradictions
-        )
+        containers = {f"a container at {each.address}": each.trial for each in self.engines}
+        trials = {**self.trials, **containers}
+        return tuple((name, each) for name in trials for each in trials[name].contradictions)
 
 
-async def examine() -> Examination:
-    """Try every sandbox on this host; leaves nothing behind."""
+async def examine(image: str | None = None) -> Examination:
+    """Try every sandbox on this host, and every engine; leaves nothing behind.
+
+    Containers are made of the image, if there is one.
+    """
     facts = await in_thread(_facts)
     control = await try_sandbox(_CONTROL)
     trials: dict[str, Trial] = {}
@@ -57,6 +62,7 @@ async def examine() -> Examination:
         trials=trials,
         facts=facts,
         remedies=remedies(facts),
+        engines=await try_engines(os.environ, image),
     )
 
 

@@ -1,9 +1,10 @@
 """An examination, for a person and for a program."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from nacre.cli.diagnosis.engines import Reached
 from nacre.cli.diagnosis.examination import UNPROVEN, Examination
 from nacre.cli.diagnosis.facts import Facts
 from nacre.cli.diagnosis.trial import HELD, OPEN, UNTESTED, Trial
@@ -37,6 +38,7 @@ def as_fields(found: Examination) -> dict[str, object]:
             }
             for name, trial in found.trials.items()
         },
+        "engines": [_engine_fields(each) for each in found.engines],
         "facts": asdict(found.facts),
         "remedies": [asdict(remedy) for remedy in found.remedies],
     }
@@ -61,9 +63,48 @@ def as_lines(found: Examination) -> Iterator[str]:
         yield f"{remedy.missing}: {remedy.why}"
         yield f"  {coloured(remedy.do, 'yellow', sys.stdout)}"
     yield ""
+    yield "CONTAINER ENGINES"
+    yield from _engines(found.engines)
+    yield ""
     yield "NOT HELD, by design or by the kernel"
     for gap in GAPS:
         yield f"{', '.join(gap.sandboxes)}: {gap.sentence}"
+
+
+def _engine_fields(reached: Reached) -> dict[str, object]:
+    trial, facts = reached.trial, reached.facts
+    return {
+        "address": reached.address,
+        "product": facts.product if facts else None,
+        "version": facts.version if facts else None,
+        "rootless": facts.rootless if facts else None,
+        "works": trial.works,
+        "why_not": trial.why_not or None,
+        "enforced": dict(trial.enforced),
+        "probed": dict(trial.probed),
+        "contradictions": list(trial.contradictions),
+    }
+
+
+def _engines(engines: Sequence[Reached]) -> Iterator[str]:
+    if not engines:
+        yield (
+            "none answers in a usual place: start Docker or `podman system service`, or set"
+            " DOCKER_HOST"
+        )
+    for reached in engines:
+        trial, facts = reached.trial, reached.facts
+        whose = ", rootless" if facts and facts.rootless else ""
+        name = f"{facts.product} {facts.version}{whose}, at {reached.address}" if facts else ""
+        yield f"{name or reached.address}: {trial.why_not or 'works'}"
+        tried = {
+            "held": [each for each, how in trial.probed.items() if how == HELD],
+            "not enforced": [each for each, by in trial.enforced.items() if by == UNENFORCED],
+            "not tried": [each for each, how in trial.probed.items() if how == UNTESTED],
+        }
+        for words, protections in tried.items():
+            if protections:
+                yield f"  {words}: {', '.join(protections)}"
 
 
 def _table(trials: Mapping[str, Trial]) -> Iterator[str]:

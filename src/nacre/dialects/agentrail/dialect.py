@@ -6,7 +6,13 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import cast
 
-from nacre.dialects.agentrail.replies import refusal, reply_to_list, reply_to_run, shown
+from nacre.dialects.agentrail.replies import (
+    Contained,
+    refusal,
+    reply_to_list,
+    reply_to_run,
+    shown,
+)
 from nacre.dialects.agentrail.schema import TIMEOUT, TOOL, schema
 from nacre.dialects.base import OPEN, Posture, Scene, ToolSpec
 from nacre.dialects.definitions import definitions
@@ -27,9 +33,9 @@ _LONGEST = 10 * 365 * 24 * 3600 * 1000
 class AgentrailDialect:
     """The agentrail dialect.
 
-    `contained` is the seam for its variant in a container: a process in there has no pid
-    that means anything outside, so that replies have none. Its scripts are to be checked
-    without the pack `dangerous`, which is a matter of `nacre.policy.presets`.
+    `contained` is its variant in a container: a process in there has no pid that means
+    anything outside, so that replies have none, and some errors have other words. Its scripts
+    are checked without the pack `dangerous`, which is a matter of `nacre.policy.presets`.
     """
 
     def __init__(self, *, contained: bool = False) -> None:
@@ -72,10 +78,11 @@ class AgentrailDialect:
 
     def render(self, call: Call, result: Result | JobList) -> Reply:
         """Put a result into words."""
-        del call
         match result:
             case Result():
-                return reply_to_run(result, contained=self._contained)
+                in_background = isinstance(call, Run) and call.background
+                contained = Contained(in_background=in_background) if self._contained else None
+                return reply_to_run(result, contained)
             case JobList():
                 return reply_to_list(result)
 

@@ -4,6 +4,8 @@ Its details are one of two shapes, by `mode`: what ended in the foreground, or w
 in the background. A script that did not run, or was ended on purpose, has none.
 """
 
+from dataclasses import dataclass
+
 from nacre.dialects.agentrail.schema import TOOL
 from nacre.errors import NacreError
 from nacre.model.outcome import (
@@ -22,7 +24,7 @@ from nacre.model.transcript import Transcript
 from nacre.model.verdict import Verdict
 from nacre.render.raw import without_unfinished
 
-__all__ = ("refusal", "reply_to_list", "reply_to_run", "shown")
+__all__ = ("Contained", "refusal", "reply_to_list", "reply_to_run", "shown")
 
 _TRUNCATED = "\n[output truncated]"
 _UNSTARTED = 1
@@ -32,8 +34,20 @@ _SIGNALED = 128
 _NAME_CHARACTERS = 100
 
 
-def reply_to_run(result: Result, *, contained: bool = False) -> Reply:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contained:
+    """What is said in another way of a command in a container, one for the background or not."""
+
+    in_background: bool = False
+
+
+def reply_to_run(result: Result, contained: Contained | None = None) -> Reply:
     """Say how a command ended, or that it goes on, and what it printed."""
+    failed = _failed_inside(result, contained) if contained else None
+    return failed or _told(result, contained)
+
+
+def _told(result: Result, contained: Contained | None) -> Reply:
     match result.outcome:
         case Exited(code):
             return _foreground(result, code)
@@ -53,6 +67,18 @@ def reply_to_run(result: Result, *, contained: bool = False) -> Reply:
             return _failed("Execution was aborted", *_output(result))
         case Lost(reason):
             return _failed(f"The end of the process was not seen: {reason}", *_output(result))
+
+
+def _failed_inside(result: Result, contained: Contained) -> Reply | None:
+    """What a container has other words for."""
+    outcome = result.outcome
+    if isinstance(outcome, Unstarted) and outcome.unheld:
+        return _failed(f"No sandbox found for session '{result.conversation}'", outcome.reason)
+    if isinstance(outcome, Unstarted) and contained.in_background:
+        return _failed("Failed to start background command", outcome.reason)
+    if isinstance(outcome, Stopped):
+        return _failed("Sandbox command aborted", *_output(result))
+    return None
 
 
 def reply_to_list(result: JobList) -> Reply:

@@ -24,7 +24,9 @@ class Fences:
         self._denied = _texts(confinement.denied) or ()
         self._visible = _texts(confinement.visible) or ()
         self._protected = _texts(confinement.protected) or ()
-        self._room = "mount" in evidence.layers("write") | evidence.layers("read")
+        layers = evidence.layers("write") | evidence.layers("read")
+        self._room = "mount" in layers
+        self._contained = "container" in layers
 
     def private(self, path: str) -> bool:
         """Whether a path of the script is not that path of the host."""
@@ -102,9 +104,10 @@ class Fences:
         """How to get something written in a folder that is not writable."""
         if not self._writable:
             return "ask the user to run with --confinement workspace"
-        # Nobody should be talked into opening all of a home for the sake of one file.
+        # Nobody should be talked into opening all of a home for the sake of one file. And a
+        # folder of a container is not the host's of that name.
         wide = any(beneath(inner, folder) for inner in (self._home, *self._denied, *self._writable))
-        ask = "to do it" if wide else f"to run with --write {folder}"
+        ask = "to do it" if wide or self._contained else f"to run with --write {folder}"
         return f"write inside {self._writable[0]}, or ask the user {ask}"
 
     def read_remedy(self, path: str) -> str:

@@ -62,6 +62,8 @@ class _Replay:
             return None
         if denied := self._fences.denied(real):
             return self._reading(path, self._fences.denied_rule(denied), denied)
+        if "container" in self._write | self._read:
+            return None  # what an image does not have is not hidden
         makes = complaint.access is Access.WRITE
         # What is behind a private folder is asked of the host only by name.
         if rule := self._fences.hidden_rule(path):

@@ -1,0 +1,1 @@
+"""Containers: what is asked of an engine, and what is said to the bash inside. Nothing runs here."""

@@ -1,0 +1,274 @@
+# The resident: a bash in a container that starts one script at a time, and ends what it leaves.
+#
+# Nothing but bash is needed; setsid(1) is used where the image has it. The host speaks on
+# standard input, a length and as many bytes of shell each time. What is said back goes among
+# the script's own output, behind a NUL and a word that only the host and this shell know:
+#
+#     ready             it waits for a script
+#     begun             a script runs, and did so a moment ago
+#     unstarted WHY     nothing runs
+#     state JOBS-LINE   how bash describes the script's end: status 137 alone tells no signal
+#     starved           the kernel killed something for want of memory
+#     exited STATUS     the shell is reaped
+#     unseen            who attended to the script is gone
+#     gone LEFT         nothing of the call is left, or LEFT processes that cannot be killed
+#
+# Streams that are kept apart travel apart, so there everything is said on both.
+#
+# All that a script starts inherits its mark, a hard limit on file locks (see nacre.process.marks).
+# Without a word from the host for $1 seconds, or at the end of its input, everything is ended.
+
+locale=$LC_ALL_WAS patience=$1
+unset NACRE_HOUSE LC_ALL_WAS code n
+exec 3>&1 4>&2 >/dev/null 2>&1
+# A host that hung up must not kill this shell before it has ended the script.
+trap '' PIPE
+mark='' word='' steward='' separate='' live='' killed='' killed_before=''
+declare -A dead
+# An image may have variables of the same names; no script is to be told what ours hold.
+export -n locale patience mark word steward separate live killed killed_before dead
+export -n found groups sure hard memory session unmarked own note silent part begun heard never
+
+say() { # KIND REST [KIND REST]
+  local said=("$word" "$1" "$2")
+  (($# > 2)) && said+=("$word" "$3" "$4")
+  [[ $separate ]] && printf '\0%s %s %s\n' "${said[@]}" >&4
+  printf '\0%s %s %s\n' "${said[@]}" >&3
+}
+
+begin() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
+  mark=$1 word=$2 separate=$3 live=$4
+  attend "${@:5}" </dev/null &
+  steward=$! begun=''
+}
+
+# Ends with 7 if it said that all is gone. If `live` is empty, the host says when that is to be.
+attend() { # FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
+  trap - PIPE
+  if ! cd -- "$1"; then
+    say unstarted "the folder $1 cannot be entered"
+    return
+  fi
+  # For what the shell died of, which is forgotten after `wait`. No loop may run until then: the end of
+  # each turn forgets it too, and during a `continue` no trap does what it says.
+  trap 'jobs -l >&"$note"' CHLD
+  if [[ $separate ]]; then
+    launch "${@:2}" >&3 2>&4 3>&- 4>&- {note}>&- {never}>&- &
+  else
+    launch "${@:2}" >&3 2>&3 3>&- 4>&- {note}>&- {never}>&- &
+  fi
+  local shell=$!
+  count_killed && killed_before=$killed
+  # If the signal comes when it has begun and does not wait yet, the trap is late, but bash itself tells.
+  wait "$shell" 2>&"$note"
+  local status=$?
+  trap - CHLD
+  printf '%s\n' "$word" >&"$note"
+  local line described=''
+  while IFS= read -r -t 1 line <&"$note" && [[ $line != "$word" ]]; do described=$line; done
+  ((status > 128)) && say state "$described"
+  ((status == 0)) || { count_killed && ((killed != killed_before)) && say starved ''; }
+  if [[ ! $live ]]; then
+    say exited "$status"
+    return 0
+  fi
+  # shellcheck disable=SC2086
+  kill_all $live
+  say exited "$status" gone "${#found[@]}"
+  return 7
+}
+
+launch() { # LIMITS INPUT SCRIPT [NAME=VALUE]...
+  local limits=$1 input=$2 script=$3
+  trap - CHLD INT QUIT
+  shift 3
+  echo 500 2>/dev/null >/proc/self/oom_score_adj
+  # shellcheck disable=SC2086
+  for limit in $limits; do ulimit -"${limit%%=*}" "${limit#*=}" 2>/dev/null; done
+  ulimit -Sx "$mark" && ulimit -Hx "$mark" || exit 126
+  if [[ $locale == unset ]]; then unset LC_ALL; else LC_ALL=$locale; fi
+  unset OLDPWD
+  # In two steps: the descriptor of the pipe would stay open beside the input.
+  [[ $input ]] && exec < <(printf %b "$input")
+  # The script's variables may have any name, so from here on what is ours has none.
+  set -- "$session" "$script" "$@"
+  (($# > 2)) && export -- "${@:3}"
+  exec ${1:+"$1"} bash -c "$2"
+}
+
+# Sets `hard` to the limit that marks a process.
+hard_limit() { # FOLDER
+  local line
+  mapfile -t -s 11 -n 1 line <"$1/limits" || return
+  # shellcheck disable=SC2206
+  line=(${line[0]})
+  hard=${line[4]}
+}
+
+# Sets `killed` to how many processes the kernel killed in here for want of memory, if it tells.
+count_killed() {
+  local lines
+  [[ $memory ]] && mapfile -t lines <"$memory" || return
+  killed=" ${lines[*]}"
+  killed=${killed##* oom_kill }
+  killed=${killed%% *}
+}
+
+# Sets `found` to the live processes of a call, and `groups` to theirs; `sure` is empty if there may
+# be others. A mark can be lowered, but not raised. So what has a lower one than this, which is not in
+# use, has shed its own; what began later has a higher one. In place of the marks in use stands
+# "ours" where other hosts have calls, whose marks look like these; and "any" where others have
+# processes, which may have any limit.
+carriers() { # MARK LIVE...
+  found=() groups=() sure=yes
+  local folder hard state tasks
+  for folder in /proc/[0-9]*; do
+    # What ended since the list was made may have left another that is not in it.
+    hard_limit "$folder" || { sure='' && continue; }
+    [[ $hard == "$unmarked" ]] && continue
+    if ((hard != $1 && (hard | 0xffffff) != $1)); then
+      [[ $2 == any ]] && continue
+      [[ $2 == ours ]] && ((hard >> 62 == 1)) && continue
+      ((hard > $1)) && continue
+      [[ " $* " == *" $((hard | 0xffffff)) "* ]] && continue
+    fi
+    read -r state <"$folder/stat" || { sure='' && continue; }
+    # shellcheck disable=SC2206
+    state=(${state##*) })
+    if [[ ${state[0]} == [ZX] ]]; then
+      # It ended just now, too; but some first processes never reap.
+      [[ ${dead[$folder]} ]] || sure=''
+      dead[$folder]=yes
+      # If only its first thread ended, its others may live.
+      tasks=("$folder"/task/*)
+      ((${#tasks[@]} > 1)) || continue
+    fi
+    found+=("${folder#/proc/}")
+    # Who forks to flee stays in its group, and the kernel ends a group at once.
+    ((state[2] > 1 && state[2] != own)) && groups+=("-${state[2]}")
+  done
+}
+
+tell() { # SIGNAL LIVE...
+  [[ $mark ]] || return # it is over already
+  carriers "$mark" "${@:2}"
+  ((${#found[@]})) && kill -s "$1" "${found[@]}"
+}
+
+# Sets `found` to what cannot be killed. One that forks while others are killed leaves another,
+# and that one is next. It is sure that none is left if nothing was started while it looked; where
+# others start something all the time, it takes several looks.
+kill_all() { # LIVE...
+  local tries calm=0 none=0 busy=1 last_before last_after
+  [[ $* == "$mark" ]] && busy=0
+  dead=()
+  for ((tries = 0; tries < 600 && calm < 3; tries++)); do
+    # The last number that was given to a process in here.
+    read -r _ _ _ _ last_before </proc/loadavg
+    # Most leave nothing: then there are the first process, the resident, and who attends.
+    found=(/proc/[0-9]*) sure=yes
+    if ((${#found[@]} == 3)) && [[ -e /proc/$$ && $BASHPID != "$$" ]]; then
+      found=()
+    else
+      carriers "$mark" "$@"
+    fi
+    read -r _ _ _ _ last_after </proc/loadavg
+    if ((${#found[@]})); then
+      kill -s KILL -- "${found[@]}" "${groups[@]}"
+      calm=0 none=0
+    elif [[ $sure ]]; then
+      if [[ $last_before == "$last_after" ]]; then calm=3; else ((calm++)); fi
+    fi
+    ((none++))
+    ((tries > 20 && ${#found[@]})) && pause 0.005
+  done
+  # Where others are busy, what comes and goes is theirs.
+  ((calm == 3 || (none > 300 && busy))) || found+=(0)
+}
+
+end() { # LIVE...
+  [[ $mark ]] || return # it is over already
+  kill_all "$@"
+  local status=0 tries
+  # A script may have stopped it, or keep it from writing its notes.
+  kill -s CONT "$steward"
+  if ((!${#found[@]})); then
+    for ((tries = 0; tries < 600; tries++)); do
+      kill -s 0 "$steward" || break
+      pause 0.005
+    done
+    ((tries < 600)) || kill -s KILL "$steward"
+    wait "$steward" || status=$?
+  fi
+  ((status == 7)) || say gone "${#found[@]}"
+  mark=''
+}
+
+# A script can end who attends to it.
+look_after() {
+  [[ $mark ]] || return
+  if kill -s 0 "$steward"; then
+    [[ $begun ]] || say begun ''
+    begun=yes
+    return
+  fi
+  local status=0
+  wait "$steward" || status=$?
+  case $status in
+    0) ;; # the host says when it is to end
+    7) mark='' ;;
+    *)
+      say unseen ''
+      # shellcheck disable=SC2086
+      end ${live:-any}
+      ;;
+  esac
+}
+
+# What another resident left when it died: it takes over its call.
+take_over() { # MARK WORD LIVE...
+  mark=$1 word=$2 steward='' separate=''
+  end "${@:3}"
+}
+
+# Where the kernel counts what it killed in here.
+memory=''
+for file in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+  [[ -r $file ]] && memory=$file
+done
+
+pause() { # SECONDS
+  read -r -t "$1" -u "$never"
+}
+
+session=setsid
+type -P setsid >/dev/null || session=
+hard_limit /proc/self
+unmarked=$hard
+read -r own </proc/$$/stat
+# shellcheck disable=SC2206
+own=(${own##*) })
+own=${own[2]}
+
+exec {note}<> <(:) {never}<> <(:)
+silent=0 part='' begun='' looked=0
+while ((silent < patience)); do
+  # What was heard of a line until the time was up would be lost.
+  IFS= read -r -t 1 heard
+  case $? in
+    0) length=$part$heard part='' silent=0 ;;
+    1) break ;;
+    *)
+      part+=$heard
+      ((silent++))
+      look_after
+      continue
+      ;;
+  esac
+  IFS= read -r -N "$length" request || break
+  eval "$request"
+  # A host that speaks all the time leaves no silence to do it in.
+  ((SECONDS == looked)) || { looked=$SECONDS && look_after; }
+done
+[[ $mark ]] && end any
+exit 0

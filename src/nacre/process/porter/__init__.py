@@ -1,0 +1,1 @@
+"""The process that carries calls into containers, in the place of a warden."""

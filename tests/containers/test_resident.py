@@ -1,0 +1,144 @@
+"""What a resident says, told from what a script says; no container is needed for that."""
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nacre.container.resident import (
+    Begin,
+    Reader,
+    Said,
+    Word,
+    begin,
+    end,
+    greet,
+    resident_source,
+    resident_words,
+    wait_status,
+)
+
+_WORD = "0123456789abcdef"
+_START = b"\0" + _WORD.encode() + b" "
+
+
+def _read(pieces: list[bytes]) -> tuple[bytes, list[Word]]:
+    reader = Reader(0, _WORD)
+    events = [event for piece in pieces for event in reader.feed(piece)]
+    said = b"".join(event.data for event in events if isinstance(event, Said))
+    return said, [event for event in events if isinstance(event, Word)]
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60), st.lists(st.integers(0, 200), max_size=6))
+def test_words_are_found_however_the_bytes_come(
+    before: bytes, after: bytes, cuts: list[int]
+) -> None:
+    data = before + _START + b"exited 3\n" + after + _START + b"gone 0\n"
+    edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    pieces = [data[a:b] for a, b in itertools.pairwise(edges)]
+    assert _read(pieces) == (before + after, [Word(0, "exited", "3"), Word(0, "gone", "0")])
+
+
+def test_a_list_of_jobs_that_is_empty_hides_no_word() -> None:
+    data = _START + b"state " + _START + b"exited 0\n"
+    assert _read([data]) == (b"", [Word(0, "state", ""), Word(0, "exited", "0")])
+
+
+def test_a_script_that_knows_the_word_can_still_not_say_anything() -> None:
+    data = _START + b"nonsense\nmore"
+    assert _read([data]) == (data, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "expected"),
+    [
+        (0, "[1]+  7 Done    launch", 0),
+        (137, "[1]+  7 Exit 137    launch", 137 << 8),
+        (137, "[1]+  7 Killed    launch", 9),
+        (143, "[1]+  7 Terminated    launch", 15),
+        (3, "[1]+  7 Exit 3    launch", 3 << 8),
+        (255, "", 255 << 8),
+    ],
+)
+def test_a_signal_is_told_from_an_exit(status: int, state: str, expected: int) -> None:
+    assert wait_status(status, state) == expected
+
+
+def test_nothing_hides_from_a_resident_what_a_shell_died_of() -> None:
+    source = resident_source().decode()
+    meanwhile = source[source.index("trap 'jobs") : source.index('wait "$shell"')]
+    counting = source[source.index("count_killed() {") :].partition("\n}\n")[0]
+    assert "count_killed" in meanwhile
+    for part in (meanwhile, counting):
+        assert not re.findall(r"\b(for|while|until|continue|break)\b", part)
+
+
+@pytest.mark.needs("namespace")
+def test_an_end_that_comes_late_ends_nothing_else() -> None:
+    other, mine = (1 << 62 | number << 24 | 0xFFFFFF for number in (1, 2))
+    # It takes on the mark of another call, which is in use, before the shell ends.
+    left = f"read -r pid < <(ulimit -x {other}; echo $BASHPID; exec sleep 60 >/dev/null); echo $pid"
+    with _residing() as say:
+        pid = say(_begin(mine, left, [mine, other])).decode().strip()
+        # When nobody has spoken to it for a second, it forgets what is over.
+        signal.sigtimedwait([], 1.5)
+        alive = f"[ -e /proc/{pid}/fd ] && echo alive"
+        assert say(end([mine, other]) + _begin(mine, alive, [mine, other])) == b"alive\n"
+
+
+def _begin(mark: int, script: str, live: list[int]) -> bytes:
+    return begin(
+        Begin(
+            mark=mark,
+            word=_WORD,
+            separate=False,
+            folder="/",
+            limits=(),
+            stdin=b"",
+            script=script,
+            environ={},
+            live=live,
+        )
+    )
+
+
+@contextmanager
+def _residing() -> Generator[Callable[[bytes], bytes]]:
+    """A resident in a namespace of processes, as in a container; what is said until all is gone."""
+    # The first process is another, and what it leaves ends with it.
+    around = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    first = ["bash", "-c", '"$@"; exit', "first", *resident_words(60)]
+    with subprocess.Popen(
+        [*around, *first], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        words, said = process.stdin, process.stdout
+
+        def until(kind: str) -> bytes:
+            reader, heard = Reader(0, _WORD), b""
+            while data := os.read(said.fileno(), 1 << 16):
+                for event in reader.feed(data):
+                    if isinstance(event, Said):
+                        heard += event.data
+                    elif event.kind == kind:
+                        return heard
+            raise EOFError(heard)
+
+        def say(request: bytes) -> bytes:
+            words.write(request)
+            words.flush()
+            return until("gone")
+
+        words.write(resident_source() + greet(_WORD))
+        words.flush()
+        until("ready")
+        yield say
+        words.close()
