@@ -29,11 +29,11 @@ _BLOCKS = {1: 1024, 2: 1024}
 class Carried:
     """One call: its lifeline and pipes here, its channel there.
 
-    `status` is how its shell ended, as wait(2) has it, and was `told` to the host; `queued_by` is when a resident must attend to it,
-    `begun_by` when it must have begun, `gone_by` when nothing may be left of it.
-    `on_begun` is done once a resident attends to it, for which it is `queued` first; `tries` is how often
-    none could be had. `asked` says that its host wants to know who it is; once it is `over`, `unseen`
-    that nobody saw how it ended.
+    `status` is how its shell ended, as wait(2) has it, and was `told` to the host; `queued_by` is
+    when a resident must attend to it, `begun_by` when it must have begun, `gone_by` when nothing may
+    be left of it. `on_begun` is done once a resident attends to it, for which it is `queued` first;
+    `tries` is how often none could be had. `asked` says that its host wants to know who it is; once
+    it is `over`, `unseen` that nobody saw how it ended.
     """
 
     def __init__(
