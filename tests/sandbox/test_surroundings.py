@@ -21,6 +21,9 @@ from processes import descriptors
 
 Make = Callable[..., Surroundings]
 
+# Deeper than a path can be, and than Python recurses.
+_DEEPER = "p=$(printf 'd/%.0s' {1..1500}); for i in 1 2 3; do mkdir -p $p && cd $p || exit; done;"
+
 
 @pytest.fixture
 def make(state: Path, workspace: Path) -> Generator[Make]:
@@ -209,13 +212,12 @@ def test_a_launch_is_led_to_its_own_folder_and_to_no_desktop() -> None:
 
 
 def test_what_a_script_left_is_removed_however_deep_it_is(tmp_path: Path) -> None:
-    """Deeper than a path can be, and than Python recurses; with files that deny their owner."""
+    """With files that deny their owner."""
     folder = tmp_path / "left"
     folder.mkdir()
     script = (
         "ln -s / link; echo kept > ../kept; ln ../kept hard;"
-        " for i in {1..1500}; do mkdir d && cd d || exit; done;"
-        " mkdir -p closed/inner && chmod 000 closed"
+        f"{_DEEPER} mkdir -p closed/inner && chmod 000 closed"
     )
     subprocess.run(["bash", "-c", script], cwd=folder, check=True)
     remove_tree(folder)
@@ -223,7 +225,7 @@ def test_what_a_script_left_is_removed_however_deep_it_is(tmp_path: Path) -> Non
 
 
 def test_a_deep_folder_of_a_dead_host_stops_no_other(workspace: Path, state: Path) -> None:
-    deep = "cd /tmp && for i in {1..1500}; do mkdir d && cd d || exit; done; echo deep"
+    deep = f"cd /tmp; {_DEEPER} echo deep"
     for script, said in ((deep, "deep"), ("echo next", "next")):
         with Bash(workspace=workspace, state=state) as tool:
             assert tool.call_sync("Bash", {"command": script}).text == said

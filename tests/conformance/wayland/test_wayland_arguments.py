@@ -166,15 +166,22 @@ def test_a_plain_script_is_a_command_alone() -> None:
 
 STRANGE = (
     *(None, True, False, 0, -1, 7, 120_000, 2**64 - 1, 2**64, -(2**70), 10**400, 1.5, 5000.0, -0.0),
-    *(float("nan"), float("inf"), "", "ls", "5000", "\0", "\ud800", "é🦀", "command", "a" * 300),
-)
-WILD = st.recursive(
-    st.sampled_from(STRANGE) | st.integers() | st.text(st.characters(), max_size=2),
-    lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=1), inner, max_size=2)
+    *(
+        float("nan"),
+        float("inf"),
+        "",
+        "ls",
+        "5000",
+        [[{"": [None]}]],
+        "\0",
+        "\ud800",
+        "é🦀",
+        "command",
+        "a" * 300,
     ),
-    max_leaves=2,
 )
+FLAT = st.sampled_from(STRANGE) | st.integers() | st.text(st.characters(), max_size=2)
+WILD = FLAT | st.lists(FLAT, max_size=2) | st.dictionaries(st.text(max_size=1), FLAT, max_size=2)
 OBJECTS = (
     WILD
     | st.fixed_dictionaries({}, optional={"command": WILD, "timeout": WILD})
