@@ -1,8 +1,8 @@
 # The resident: a bash in a container that starts one script at a time, and ends what it leaves.
 #
-# Nothing but bash is needed; setsid(1) is used where the image has it. The host speaks on
-# standard input, a length and as many bytes of shell each time. What is said back goes among
-# the script's own output, behind a NUL and a word that only the host and this shell know:
+# Nothing but bash is needed. The host speaks on standard input, a length and as many bytes of
+# shell each time. What is said back goes among the script's own output, behind a NUL and a word
+# that only the host and this shell know:
 #
 #     ready             it waits for a script
 #     begun             a script runs, and did so a moment ago
@@ -27,7 +27,8 @@ mark='' word='' steward='' separate='' live='' killed='' killed_before=''
 declare -A dead
 # An image may have variables of the same names; no script is to be told what ours hold.
 export -n locale patience mark word steward separate live killed killed_before dead
-export -n found groups sure hard memory session unmarked own note silent part begun heard never
+export -n found groups sure hard memory unmarked own note silent part begun heard never
+export -n calls length request
 
 say() { # KIND REST [KIND REST]
   local said=("$word" "$1" "$2")
@@ -37,6 +38,7 @@ say() { # KIND REST [KIND REST]
 }
 
 begin() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
+  ((calls++ % 16)) || take_notes
   mark=$1 word=$2 separate=$3 live=$4
   attend "${@:5}" </dev/null &
   steward=$! begun=''
@@ -52,21 +54,21 @@ attend() { # FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   # For what the shell died of, which is forgotten after `wait`. No loop may run until then: the end of
   # each turn forgets it too, and during a `continue` no trap does what it says.
   trap 'jobs -l >&"$note"' CHLD
+  # A script has a group of processes to itself.
+  set -m
   if [[ $separate ]]; then
     launch "${@:2}" >&3 2>&4 3>&- 4>&- {note}>&- {never}>&- &
   else
     launch "${@:2}" >&3 2>&3 3>&- 4>&- {note}>&- {never}>&- &
   fi
   local shell=$!
+  set +m
   count_killed && killed_before=$killed
   # If the signal comes when it has begun and does not wait yet, the trap is late, but bash itself tells.
   wait "$shell" 2>&"$note"
   local status=$?
   trap - CHLD
-  printf '%s\n' "$word" >&"$note"
-  local line described=''
-  while IFS= read -r -t 1 line <&"$note" && [[ $line != "$word" ]]; do described=$line; done
-  ((status > 128)) && say state "$described"
+  ((status > 128)) && say_state
   ((status == 0)) || { count_killed && ((killed != killed_before)) && say starved ''; }
   if [[ ! $live ]]; then
     say exited "$status"
@@ -78,22 +80,32 @@ attend() { # FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   return 7
 }
 
+# What was noted of calls that died of nothing is still there, and is passed over.
+say_state() {
+  local line described=''
+  printf '%s\n' "$word" >&"$note"
+  while IFS= read -r -t 1 line <&"$note" && [[ $line != "$word" ]]; do described=$line; done
+  say state "$described"
+}
+
 launch() { # LIMITS INPUT SCRIPT [NAME=VALUE]...
   local limits=$1 input=$2 script=$3
   trap - CHLD INT QUIT
   shift 3
-  echo 500 2>/dev/null >/proc/self/oom_score_adj
-  # shellcheck disable=SC2086
-  for limit in $limits; do ulimit -"${limit%%=*}" "${limit#*=}" 2>/dev/null; done
+  {
+    echo 500 >/proc/self/oom_score_adj
+    # shellcheck disable=SC2086
+    for limit in $limits; do ulimit -"${limit%%=*}" "${limit#*=}"; done
+  } 2>/dev/null
   ulimit -Sx "$mark" && ulimit -Hx "$mark" || exit 126
   if [[ $locale == unset ]]; then unset LC_ALL; else LC_ALL=$locale; fi
   unset OLDPWD
   # In two steps: the descriptor of the pipe would stay open beside the input.
   [[ $input ]] && exec < <(printf %b "$input")
   # The script's variables may have any name, so from here on what is ours has none.
-  set -- "$session" "$script" "$@"
-  (($# > 2)) && export -- "${@:3}"
-  exec ${1:+"$1"} bash -c "$2"
+  set -- "$script" "$@"
+  (($# > 1)) && export -- "${@:2}"
+  exec bash -c "$1"
 }
 
 # Sets `hard` to the limit that marks a process.
@@ -241,8 +253,6 @@ pause() { # SECONDS
   read -r -t "$1" -u "$never"
 }
 
-session=setsid
-type -P setsid >/dev/null || session=
 hard_limit /proc/self
 unmarked=$hard
 read -r own </proc/$$/stat
@@ -250,7 +260,14 @@ read -r own </proc/$$/stat
 own=(${own##*) })
 own=${own[2]}
 
-exec {note}<> <(:) {never}<> <(:)
+# A pipe may have room for no more than 4 KiB, and few notes are read.
+take_notes() {
+  [[ $note ]] && exec {note}>&-
+  exec {note}<> <(:)
+}
+
+calls=0 note=''
+exec {never}<> <(:)
 silent=0 part='' begun='' looked=0
 while ((silent < patience)); do
   # What was heard of a line until the time was up would be lost.
