@@ -13,6 +13,7 @@ from nacre.engine.journal import JOURNAL, read_journal
 
 __all__ = (
     "alive",
+    "come_blocking",
     "descriptors",
     "gone",
     "gone_blocking",
@@ -24,6 +25,7 @@ __all__ = (
 )
 
 GONE_SECONDS = 2.0
+COME_SECONDS = 5.0
 _LOOKS = 1000
 
 
@@ -57,6 +59,14 @@ async def gone(text: str, within: float = GONE_SECONDS) -> None:
     with anyio.fail_after(within):
         while alive(text):
             await anyio.sleep(0.01)
+
+
+def come_blocking(text: str, within: float = COME_SECONDS) -> None:
+    """Wait until a process holds a text: who was told to start it may be told that it is, sooner."""
+    deadline = time.monotonic() + within
+    while not alive(text):
+        assert time.monotonic() < deadline, f"not there yet: {text}"
+        signal.sigtimedwait([], 0.01)
 
 
 def gone_blocking(text: str, within: float = GONE_SECONDS) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import engines
 from engines import Engine
-from processes import alive, gone_blocking, tag
+from processes import alive, come_blocking, gone_blocking, tag
 
 
 def _run(engine: Engine, image: str, *words: str) -> str:
@@ -69,7 +69,7 @@ def test_nothing_is_left_of_an_engine(name: str, how: str) -> None:
     mark = tag()
     with engines.start(name) as engine:
         _run(engine, engine.image, "bash", "-c", f"sleep {mark}; true")
-        assert alive(mark)
+        come_blocking(mark)
         if how == "stopped":
             engine.stop()
         elif how == "killed":

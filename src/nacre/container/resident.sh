@@ -1,8 +1,8 @@
 # The resident: a bash in a container that starts one script at a time, and ends what it leaves.
 #
-# Nothing but bash is needed. The host speaks on standard input, a length and as many bytes of
-# shell each time. What is said back goes among the script's own output, behind a NUL and a word
-# that only the host and this shell know:
+# Nothing but bash is needed; setsid(1) is used where the image has it. The host speaks on
+# standard input, a length and as many bytes of shell each time. What is said back goes among
+# the script's own output, behind a NUL and a word that only the host and this shell know:
 #
 #     ready             it waits for a script
 #     begun             a script runs, and did so a moment ago
@@ -27,7 +27,7 @@ mark='' word='' steward='' separate='' live='' killed='' killed_before=''
 declare -A dead
 # An image may have variables of the same names; no script is to be told what ours hold.
 export -n locale patience mark word steward separate live killed killed_before dead
-export -n found groups sure hard memory unmarked own note silent part begun heard never
+export -n found groups sure hard memory session unmarked own note silent part begun heard never
 export -n calls length request
 
 say() { # KIND REST [KIND REST]
@@ -54,15 +54,12 @@ attend() { # FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   # For what the shell died of, which is forgotten after `wait`. No loop may run until then: the end of
   # each turn forgets it too, and during a `continue` no trap does what it says.
   trap 'jobs -l >&"$note"' CHLD
-  # A script has a group of processes to itself.
-  set -m
   if [[ $separate ]]; then
     launch "${@:2}" >&3 2>&4 3>&- 4>&- {note}>&- {never}>&- &
   else
     launch "${@:2}" >&3 2>&3 3>&- 4>&- {note}>&- {never}>&- &
   fi
   local shell=$!
-  set +m
   count_killed && killed_before=$killed
   # If the signal comes when it has begun and does not wait yet, the trap is late, but bash itself tells.
   wait "$shell" 2>&"$note"
@@ -103,9 +100,9 @@ launch() { # LIMITS INPUT SCRIPT [NAME=VALUE]...
   # In two steps: the descriptor of the pipe would stay open beside the input.
   [[ $input ]] && exec < <(printf %b "$input")
   # The script's variables may have any name, so from here on what is ours has none.
-  set -- "$script" "$@"
-  (($# > 1)) && export -- "${@:2}"
-  exec bash -c "$1"
+  set -- "$session" "$script" "$@"
+  (($# > 2)) && export -- "${@:3}"
+  exec ${1:+"$1"} bash -c "$2"
 }
 
 # Sets `hard` to the limit that marks a process.
@@ -253,6 +250,8 @@ pause() { # SECONDS
   read -r -t "$1" -u "$never"
 }
 
+session=setsid
+type -P setsid >/dev/null || session=
 hard_limit /proc/self
 unmarked=$hard
 read -r own </proc/$$/stat
