@@ -31,7 +31,7 @@ from nacre.testing import AllowEverything
 from process.runs import launch, linked, run
 from processes import alive, kill_all, tag
 
-# Far more than the limit: a few others may end on this machine unnoticed.
+# Far more than the limit: it is seen before they have all ended by themselves.
 MOST, MANY = 40, 300
 
 
@@ -107,6 +107,33 @@ def test_a_crowd_is_seen_although_many_others_have_ended_meanwhile(
                 assert Crowded() in said.result(60).events
             finally:
                 kill_all(f"sleep\0{mark}")
+
+
+def test_a_crowd_is_seen_although_one_other_ends_for_each_of_it(link: Link, tmp_path: Path) -> None:
+    """The machine has as many tasks as before, at any time."""
+    mark, fifo = tag(), tmp_path / "fifo"
+    code = (
+        "import os, sys, threading as t; gate = t.Semaphore(0);"
+        f" [t.Thread(target=gate.acquire).start() for _ in range({MANY})];"
+        " print(flush=True);"
+        " [gate.release() for _ in iter(lambda: sys.stdin.buffer.raw.read(1), b'')]; os._exit(0)"
+    )
+    os.mkfifo(fifo)
+    script = f"for _ in {{1..{MANY}}}; do sleep {mark} & echo -n . >&3; done 3>{fifo}; wait"
+    with (
+        open(fifo, "r+b", buffering=0) as told,
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=told, stdout=subprocess.PIPE
+        ) as others,
+    ):
+        assert others.stdout is not None
+        others.stdout.readline()
+        try:
+            said = run(link, launch(script, Hold(most_tasks=MOST)))
+            assert Crowded() in said.events
+        finally:
+            others.kill()
+            kill_all(f"sleep\0{mark}")
 
 
 def test_threads_count_as_well(link: Link) -> None:

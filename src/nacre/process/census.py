@@ -1,9 +1,9 @@
 """How many processes and threads a call has, where the kernel does not count them.
 
-Part of the warden. RLIMIT_NPROC does not hold root. So as long as a call of root's has a
-limit, the number of all tasks is read every so often, which is one line; only when that has
-grown by as much as the limit, or fallen so far that a crowd could hide behind it, are those
-of the call counted.
+Part of the warden. RLIMIT_NPROC does not hold root. To count means to read a file of every
+process, so a call is counted only when it could have too many: what it had when it was counted
+last, and all that was started on this machine since, is more than it may have. How many were
+started is one line. The number of all tasks would not do: while others end, it hides a crowd.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ class Census:
     """Watches the calls that have a limit."""
 
     def __init__(self) -> None:
-        self._watched: dict[int, tuple[Held, int, int]] = {}
+        self._watched: dict[int, _Watched] = {}
         self._due = 0.0
+        self._last = 0
+        self._started = 0
 
     def watch(self, call: Held, most: int | None) -> None:
         """Count the processes of a call from now on, if there may be too many."""
         if most is not None:
-            self._watched[call.mark] = (call, most, _all_tasks())
+            self._look()
+            self._watched[call.mark] = _Watched(call, most, 1, self._started)
 
     def forget(self, call: Held) -> None:
         """Count no longer."""
@@ -46,37 +49,39 @@ class Census:
 
     def crowded(self) -> list[Held]:
         """The calls that have more processes than they may, and were told so."""
-        now = time.monotonic()
-        if not self._watched or now < self._due:
+        if not self._watched or time.monotonic() < self._due:
             return []
-        tasks = _all_tasks()
-        crowd = [call for call in self._suspects(tasks) if _own_tasks(call) > self._most(call)]
+        self._look()
+        crowd = [each.call for each in self._watched.values() if self._has_too_many(each)]
         self._due = time.monotonic() + _SECONDS
         for call in crowd:
             call.tell(crowded=True)
         _hurry(crowded=bool(crowd))
         return crowd
 
-    def _suspects(self, tasks: int) -> list[Held]:
-        """The calls that could have too many, as far as the number of all tasks tells.
+    def _look(self) -> None:
+        """Add up what was started on this machine: the numbers that were given to tasks."""
+        last = _last_number()
+        step = last - self._last
+        # They begin anew after the highest.
+        self._started += step if step >= 0 else step + _highest_number()
+        self._last = last
 
-        When many others have ended, that number says nothing any more: it is compared
-        from then on with what it would be without the call.
-        """
-        found: list[Held] = []
-        for mark, (call, most, before) in self._watched.items():
-            without = tasks - _own_tasks(call) if before - tasks > most // 2 else before
-            self._watched[mark] = (call, most, without)
-            if tasks - without > most:
-                found.append(call)
-        return found
-
-    def _most(self, call: Held) -> int:
-        return self._watched[call.mark][1]
+    def _has_too_many(self, each: _Watched) -> bool:
+        if each.had + self._started - each.started <= each.most:
+            return False
+        each.had, each.started = sum(map(_tasks, marked([each.call.mark]))), self._started
+        return each.had > each.most
 
 
-def _own_tasks(call: Held) -> int:
-    return sum(map(_tasks, marked([call.mark])))
+class _Watched:
+    """A call, how many tasks it may have, and how many it had when so many had been started."""
+
+    def __init__(self, call: Held, most: int, had: int, started: int) -> None:
+        self.call = call
+        self.most = most
+        self.had = had
+        self.started = started
 
 
 def _hurry(*, crowded: bool) -> None:
@@ -93,9 +98,18 @@ def _tasks(pid: int) -> int:
         return 0  # gone meanwhile
 
 
-def _all_tasks() -> int:
+def _last_number() -> int:
+    """The number that a task was given last, threads included."""
     try:
         with open("/proc/loadavg", "rb", buffering=0) as file:
-            return int(file.read().split()[3].split(b"/")[1])
+            return int(file.read().split()[4])
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def _highest_number() -> int:
+    try:
+        with open("/proc/sys/kernel/pid_max", "rb", buffering=0) as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 1 << 22  # the highest there can be: then they are counted once too often
