@@ -11,7 +11,8 @@
 #     starved           the kernel killed something for want of memory
 #     exited STATUS     the shell is reaped
 #     unseen            who attended to the script is gone
-#     gone LEFT         nothing of the call is left, or LEFT processes that cannot be killed
+#     gone LEFT STATUS  nothing of the call is left, or LEFT processes that cannot be killed; with
+#                       STATUS if that was not said before
 #
 # Streams that are kept apart travel apart, so there everything is said on both.
 #
@@ -30,11 +31,9 @@ export -n locale patience mark word steward separate live killed killed_before d
 export -n found groups sure hard memory session unmarked own note silent part begun heard never
 export -n calls length request
 
-say() { # KIND REST [KIND REST]
-  local said=("$word" "$1" "$2")
-  (($# > 2)) && said+=("$word" "$3" "$4")
-  [[ $separate ]] && printf '\0%s %s %s\n' "${said[@]}" >&4
-  printf '\0%s %s %s\n' "${said[@]}" >&3
+say() { # KIND REST
+  [[ $separate ]] && printf '\0%s %s %s\n' "$word" "$1" "$2" >&4
+  printf '\0%s %s %s\n' "$word" "$1" "$2" >&3
 }
 
 begin() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
@@ -73,7 +72,8 @@ attend() { # FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   fi
   # shellcheck disable=SC2086
   kill_all $live
-  say exited "$status" gone "${#found[@]}"
+  # In one go: each word has a way of its own through the engine.
+  say gone "${#found[@]} $status"
   return 7
 }
 

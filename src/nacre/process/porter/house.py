@@ -301,12 +301,15 @@ class House:
                 call.state = word.rest
         elif channel.heard_on_all(word):
             if word.kind == "gone":
-                self._note_gone(channel, call, left=word.rest != "0")
+                left, _, status = word.rest.partition(" ")
+                if call is not None and status.isdecimal():
+                    call.status = wait_status(int(status), call.state)
+                self._note_gone(channel, call, left=left != "0")
             elif call is not None:
-                self._heed_of(call, word, at_once=_says_gone(channel))
+                self._heed_of(call, word)
 
-    def _heed_of(self, call: Carried, word: Word, *, at_once: bool) -> None:
-        """Do what follows for a call; `at_once`, that it is gone comes next."""
+    def _heed_of(self, call: Carried, word: Word) -> None:
+        """Do what follows for a call that is not gone."""
         if word.kind == "begun":
             call.begun_by = None
         elif word.kind == "starved":
@@ -314,11 +317,10 @@ class House:
         elif word.kind == "exited" and word.rest.isdecimal():
             call.begun_by = None
             call.status = wait_status(int(word.rest), call.state)
-            if not at_once:
-                call.tell(exited=call.status)
-                call.told = True
-                if call.keeper or call.abandoned:
-                    self.end(call)
+            call.tell(exited=call.status)
+            call.told = True
+            if call.keeper or call.abandoned:
+                self.end(call)
         elif word.kind == "unseen":
             call.gone_by = time.monotonic() + _GONE_SECONDS
             call.tell(lost=_UNSEEN)
@@ -392,7 +394,3 @@ class House:
         if channel in self._free:
             self._free.remove(channel)
         channel.close()
-
-
-def _says_gone(channel: Channel) -> bool:
-    return any(isinstance(event, Word) and event.kind == "gone" for event in channel.events)
