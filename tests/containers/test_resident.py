@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -73,7 +73,7 @@ def test_a_signal_is_told_from_an_exit(status: int, state: str, expected: int) -
 
 def test_nothing_hides_from_a_resident_what_a_shell_died_of() -> None:
     source = resident_source().decode()
-    meanwhile = source[source.index("trap 'jobs") : source.index('wait "$shell"')]
+    meanwhile = source[source.index("trap 'jobs") : source.index('wait "$spare"')]
     counting = source[source.index("count_killed() {") :].partition("\n}\n")[0]
     assert "count_killed" in meanwhile
     for part in (meanwhile, counting):
@@ -109,14 +109,47 @@ def _begin(mark: int, script: str, live: list[int]) -> bytes:
     )
 
 
+# What a script finds when it starts, but for what differs each time, and what marks its processes.
+_SURROUNDINGS = r"""
+echo "$0 $- $# ${#BASH_EXECUTION_STRING} $LINENO $BASH_SUBSHELL $SHLVL"; umask; shopt; set -o
+trap -p; jobs -l; alias; dirs; declare -F; ulimit -a | grep -v locks
+grep -E 'Sig(Blk|Ign|Cgt)|ShdPnd' /proc/$$/status
+for fd in {0..99}; do [[ -e /proc/$$/fd/$fd ]] && echo "$fd"; done
+declare -p | sed -E 's/^(declare -[^ ]+ (RANDOM|SRANDOM|EPOCH[A-Z]*|SECONDS|PPID|BASHPID)=).*/\1/'
+tr '\0' '\n' </proc/$$/environ | sort
+read -r pid _ _ _ group session _ </proc/$$/stat
+[[ $pid == "$$" && $group == "$pid" && $session == "$pid" ]] && echo leads
+nosuchcommand; kill -INT $$; echo "still alive"
+"""
+
+
+@pytest.mark.needs("namespace")
+def test_every_script_of_a_resident_finds_what_a_plain_bash_does() -> None:
+    environ = {"PATH": os.environ["PATH"], "PWD": "/", "HOME": "/", "SHLVL": "0"}
+    plain = subprocess.run(
+        ["setsid", "bash", "-c", _SURROUNDINGS],
+        check=False, cwd="/", env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    with _residing(environ) as say:
+        for number in range(1, 4):
+            mark = 1 << 62 | number << 24 | 0xFFFFFF
+            seen = say(_begin(mark, _SURROUNDINGS, [mark]))
+            assert seen.decode().splitlines() == plain.stdout.decode().splitlines()
+
+
 @contextmanager
-def _residing() -> Generator[Callable[[bytes], bytes]]:
+def _residing(environ: Mapping[str, str] | None = None) -> Generator[Callable[[bytes], bytes]]:
     """A resident in a namespace of processes, as in a container; what is said until all is gone."""
     # The first process is another, and what it leaves ends with it.
     around = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
     first = ["bash", "-c", '"$@"; exit', "first", *resident_words(60)]
     with subprocess.Popen(
-        [*around, *first], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [*around, *first],
+        env=environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

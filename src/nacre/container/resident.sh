@@ -24,57 +24,119 @@ unset NACRE_HOUSE LC_ALL_WAS code n
 exec 3>&1 4>&2 >/dev/null 2>&1
 # A host that hung up must not kill this shell before it has ended the script.
 trap '' PIPE
-mark='' word='' steward='' separate='' live='' killed='' killed_before=''
+mark='' word='' separate='' live='' attended='' steward='' back='' spare='' source='' killed=''
 declare -A dead
 # An image may have variables of the same names; no script is to be told what ours hold.
-export -n locale patience mark word steward separate live killed killed_before dead
+export -n locale patience mark word separate live attended steward back spare source killed dead
 export -n found groups sure hard memory session unmarked own note silent part begun heard never
-export -n calls length request
+export -n calls length request limit STEWARD STEWARD_PID SPARE SPARE_PID
 
 say() { # KIND REST
   [[ $separate ]] && printf '\0%s %s %s\n' "$word" "$1" "$2" >&4
   printf '\0%s %s %s\n' "$word" "$1" "$2" >&3
 }
 
-begin() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
-  ((calls++ % 16)) || take_notes
-  mark=$1 word=$2 separate=$3 live=$4
-  attend "${@:5}" </dev/null &
-  steward=$! begun=''
+# -- the resident: it hears the host, and passes scripts on ------------------
+
+begin() { # MARK WORD STREAMS LIVE and what else the steward is told
+  heed
+  mark=$1 word=$2 separate=$3 live=$4 attended=yes begun=''
+  # A script of another call may have stopped it, or ended it.
+  kill -s CONT "$steward"
+  pass_on "${STEWARD[1]}" || { employ && pass_on "${STEWARD[1]}"; }
 }
 
-# Ends with 7 if it said that all is gone. If `live` is empty, the host says when that is to be.
-attend() { # FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
-  trap - PIPE
-  if ! cd -- "$1"; then
-    say unstarted "the folder $1 cannot be entered"
+pass_on() { # DESCRIPTOR
+  [[ $1 ]] && printf '%s\n%s' "$length" "$request" >&"$1"
+}
+
+# Starts who attends to scripts: one that waits for a shell hears nothing else.
+employ() {
+  [[ $back ]] && exec {back}<&-
+  coproc STEWARD { attend_all; }
+  steward=$STEWARD_PID
+  # Bash would close its own when the steward ends, with what it said last.
+  exec {back}<&"${STEWARD[0]}"
+}
+
+# Hears what the steward said since: `gone`, if it said so to the host; `left`, if the host says when
+# the script's processes are to end.
+heed() {
+  local line
+  while [[ $back ]] && read -r -t 0 -u "$back" && IFS= read -r -t 1 -u "$back" line; do
+    attended=''
+    [[ $line == gone ]] && mark=''
+  done
+}
+
+# -- the steward: it starts one script at a time, and says how it ended ------
+
+# Each script's shell is started before it is known, while nobody waits: it leads a session already.
+attend_all() {
+  # What is ignored here could not be had back for a script, after the first.
+  trap - INT QUIT
+  source="$(declare -f become)
+    begin() { become \"\$@\"; }
+    locale=\$1
+    unset LC_ALL_WAS n code
+    export -n locale limit length request
+    IFS= read -r length && IFS= read -r -N \"\$length\" request && eval \"\$request\"
+    exit 0"
+  begin() { attend "$@"; }
+  while
+    prepare
+    IFS= read -r length && IFS= read -r -N "$length" request
+  do
+    eval "$request"
+  done
+}
+
+prepare() {
+  [[ $spare ]] && return
+  ((calls++ % 16)) || take_notes
+  coproc SPARE { lead; } {note}>&- {never}>&-
+  spare=$SPARE_PID
+  [[ $spare ]] && printf '%s\n%s' "${#source}" "$source" >&"${SPARE[1]}"
+}
+
+lead() {
+  trap - PIPE INT QUIT
+  exec ${session:+"$session"} bash -c "$BASH_EXECUTION_STRING" nacre-spare "$locale" >/dev/null
+}
+
+attend() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
+  mark=$1 word=$2 separate=$3 live=$4
+  if ! cd -- "$5"; then
+    echo left
+    say unstarted "the folder $5 cannot be entered"
     return
   fi
   # For what the shell died of, which is forgotten after `wait`. No loop may run until then: the end of
   # each turn forgets it too, and during a `continue` no trap does what it says.
   trap 'jobs -l >&"$note"' CHLD
-  if [[ $separate ]]; then
-    launch "${@:2}" >&3 2>&4 3>&- 4>&- {note}>&- {never}>&- &
-  else
-    launch "${@:2}" >&3 2>&3 3>&- 4>&- {note}>&- {never}>&- &
+  if ! pass_on "${SPARE[1]}"; then
+    spare='' && prepare
+    pass_on "${SPARE[1]}" || { echo left && say unstarted "no shell can be started" && return; }
   fi
-  local shell=$!
+  local killed_before
   count_killed && killed_before=$killed
   # If the signal comes when it has begun and does not wait yet, the trap is late, but bash itself tells.
-  wait "$shell" 2>&"$note"
+  wait "$spare" 2>&"$note"
   local status=$?
   trap - CHLD
+  spare=''
   ((status > 128)) && say_state
   ((status == 0)) || { count_killed && ((killed != killed_before)) && say starved ''; }
   if [[ ! $live ]]; then
+    echo left
     say exited "$status"
-    return 0
+    return
   fi
   # shellcheck disable=SC2086
   kill_all $live
+  echo gone
   # In one go: each word has a way of its own through the engine.
   say gone "${#found[@]} $status"
-  return 7
 }
 
 # What was noted of calls that died of nothing is still there, and is passed over.
@@ -85,25 +147,27 @@ say_state() {
   say state "$described"
 }
 
-launch() { # LIMITS INPUT SCRIPT [NAME=VALUE]...
-  local limits=$1 input=$2 script=$3
-  trap - CHLD INT QUIT
-  shift 3
+# -- the shell that was started before: it becomes the script's --------------
+
+become() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
+  cd -- "$5" || exit 126
+  if [[ $3 ]]; then exec >&3 2>&4; else exec >&3 2>&3; fi
+  exec 3>&- 4>&-
   {
     echo 500 >/proc/self/oom_score_adj
-    # shellcheck disable=SC2086
-    for limit in $limits; do ulimit -"${limit%%=*}" "${limit#*=}"; done
+    for limit in $6; do ulimit -"${limit%%=*}" "${limit#*=}"; done
   } 2>/dev/null
-  ulimit -Sx "$mark" && ulimit -Hx "$mark" || exit 126
+  ulimit -Sx "$1" && ulimit -Hx "$1" || exit 126
   if [[ $locale == unset ]]; then unset LC_ALL; else LC_ALL=$locale; fi
-  unset OLDPWD
-  # In two steps: the descriptor of the pipe would stay open beside the input.
-  [[ $input ]] && exec < <(printf %b "$input")
-  # The script's variables may have any name, so from here on what is ours has none.
-  set -- "$session" "$script" "$@"
-  (($# > 2)) && export -- "${@:3}"
-  exec ${1:+"$1"} bash -c "$2"
+  unset OLDPWD SHLVL
+  if [[ $7 ]]; then exec < <(printf %b "$7"); else exec </dev/null; fi
+  # The script's variables may have any name; what is ours has none by now.
+  set -- "$8" "${@:9}"
+  (($# > 1)) && export -- "${@:2}"
+  exec bash -c "$1"
 }
+
+# -- the processes of a call --------------------------------------------------
 
 # Sets `hard` to the limit that marks a process.
 hard_limit() { # FOLDER
@@ -159,6 +223,7 @@ carriers() { # MARK LIVE...
 }
 
 tell() { # SIGNAL LIVE...
+  heed
   [[ $mark ]] || return # it is over already
   carriers "$mark" "${@:2}"
   ((${#found[@]})) && kill -s "$1" "${found[@]}"
@@ -196,47 +261,37 @@ kill_all() { # LIVE...
 }
 
 end() { # LIVE...
+  heed
   [[ $mark ]] || return # it is over already
   kill_all "$@"
-  local status=0 tries
+  local said=''
   # A script may have stopped it, or keep it from writing its notes.
   kill -s CONT "$steward"
-  if ((!${#found[@]})); then
-    for ((tries = 0; tries < 600; tries++)); do
-      kill -s 0 "$steward" || break
-      pause 0.005
-    done
-    ((tries < 600)) || kill -s KILL "$steward"
-    wait "$steward" || status=$?
+  if [[ $attended ]] && ((!${#found[@]})); then
+    IFS= read -r -t 3 -u "$back" said || kill -s KILL "$steward"
   fi
-  ((status == 7)) || say gone "${#found[@]}"
+  [[ $said == gone ]] || say gone "${#found[@]}"
   mark=''
 }
 
 # A script can end who attends to it.
 look_after() {
-  [[ $mark ]] || return
+  heed
+  [[ $mark && $attended ]] || return
   if kill -s 0 "$steward"; then
     [[ $begun ]] || say begun ''
     begun=yes
     return
   fi
-  local status=0
-  wait "$steward" || status=$?
-  case $status in
-    0) ;; # the host says when it is to end
-    7) mark='' ;;
-    *)
-      say unseen ''
-      # shellcheck disable=SC2086
-      end ${live:-any}
-      ;;
-  esac
+  say unseen ''
+  # shellcheck disable=SC2086
+  end ${live:-any}
 }
 
 # What another resident left when it died: it takes over its call.
 take_over() { # MARK WORD LIVE...
-  mark=$1 word=$2 steward='' separate=''
+  heed
+  mark=$1 word=$2 separate='' attended=''
   end "${@:3}"
 }
 
@@ -250,8 +305,7 @@ pause() { # SECONDS
   read -r -t "$1" -u "$never"
 }
 
-session=setsid
-type -P setsid >/dev/null || session=
+session=$(type -P setsid)
 hard_limit /proc/self
 unmarked=$hard
 read -r own </proc/$$/stat
@@ -267,6 +321,7 @@ take_notes() {
 
 calls=0 note=''
 exec {never}<> <(:)
+employ
 silent=0 part='' begun='' looked=0
 while ((silent < patience)); do
   # What was heard of a line until the time was up would be lost.
