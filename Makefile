@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Hundreds of processes start in the tests; none is to compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-containers user-tests oracle self-check conformance clients docs bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle self-check conformance clients docs bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,7 +22,7 @@ demo: $(READY)  ## a short tour, with what a model would see
 	@$(BIN)/python docs/demo.py
 
 # The longest first, some at a time: they wait as much as they work, and stand others beside them.
-LANES := tests-containers tests-agents tests-read tests-held tests-edges types lint architecture
+LANES := tests-podman tests-dockerd tests-agents tests-read tests-held tests-edges types lint architecture
 ifneq (,$(findstring user-tests,$(NACRE_REQUIRE)))
 LANES := user-tests $(LANES)
 endif
@@ -64,8 +64,11 @@ tests-read: $(READY)
 tests-agents: $(READY)
 	$(BIN)/python -m pytest $(AGENTS)
 
-tests-containers: $(READY)
-	$(BIN)/python -m pytest $(CONTAINERS)
+tests-podman: $(READY)
+	$(BIN)/python -m pytest $(CONTAINERS) -k "not dockerd"
+
+tests-dockerd: $(READY)
+	$(BIN)/python -m pytest $(CONTAINERS) -k dockerd
 
 user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, as an ordinary user
 	@$(BIN)/python tests/as_ordinary_user.py
