@@ -12,6 +12,7 @@ import anyio
 from nacre.engine.journal import JOURNAL, read_journal
 
 __all__ = (
+    "COME_SECONDS",
     "alive",
     "come_blocking",
     "descriptors",

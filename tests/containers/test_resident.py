@@ -5,8 +5,10 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Protocol
 
 import pytest
 from hypothesis import given
@@ -24,9 +26,14 @@ from nacre.container.resident import (
     resident_words,
     wait_status,
 )
+from processes import COME_SECONDS, alive
 
 _WORD = "0123456789abcdef"
 _START = b"\0" + _WORD.encode() + b" "
+
+
+class _Say(Protocol):
+    def __call__(self, request: bytes, heard: list[Word] | None = None) -> bytes: ...
 
 
 def _read(pieces: list[bytes]) -> tuple[bytes, list[Word]]:
@@ -93,7 +100,53 @@ def test_an_end_that_comes_late_ends_nothing_else() -> None:
         assert say(end([mine, other]) + _begin(mine, alive, [mine, other])) == b"alive\n"
 
 
-def _begin(mark: int, script: str, live: list[int]) -> bytes:
+@pytest.mark.needs("namespace")
+@pytest.mark.parametrize("stdin", [b"", b"x" * (1 << 20)], ids=["no input", "much input"])
+def test_a_script_that_is_ended_as_it_begins_leaves_nothing(stdin: bytes) -> None:
+    loop = "while :; do echo tick; sleep 0.01; done"
+    # The first process, the resident, the steward, and this script.
+    there = "n=0; for each in /proc/[0-9]*; do [[ -e $each/exe ]] && ((n++)); done; echo $n"
+    with _residing() as say:
+        for number in range(1, 20):
+            marks = [1 << 62 | each << 24 | 0xFFFFFF for each in (2 * number, 2 * number + 1)]
+            said: list[Word] = []
+            say(_begin(marks[0], loop, marks[:1], stdin) + end(marks[:1]), said)
+            # With a status: somebody saw its end, and nobody gave up waiting for it.
+            assert said[-1] == Word(0, "gone", "0 137")
+            assert say(_begin(marks[1], there, marks[1:])) == b"4\n"
+
+
+@pytest.mark.needs("namespace")
+def test_a_shell_that_was_stopped_before_its_script_came_goes_on() -> None:
+    marks = [1 << 62 | number << 24 | 0xFFFFFF for number in (1, 2)]
+    with _residing() as say:
+        place = say(_begin(marks[0], "readlink /proc/self/ns/pid", marks)).decode().strip()
+        until = time.monotonic() + COME_SECONDS
+        while not (spares := [pid for pid in alive("nacre-spare") if _place_of(pid) == place]):
+            assert time.monotonic() < until
+        os.kill(spares[0], signal.SIGSTOP)
+        assert say(_begin(marks[1], "echo on", marks)) == b"on\n"
+
+
+def _place_of(pid: int) -> str:
+    with suppress(OSError):
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    return ""
+
+
+@pytest.mark.needs("namespace")
+def test_an_image_that_asks_for_posix_mode_changes_no_exit_code() -> None:
+    environ = {"PATH": os.environ["PATH"], "POSIXLY_CORRECT": "1"}
+    with _residing(environ) as say:
+        for number in range(1, 6):
+            mark = 1 << 62 | number << 24 | 0xFFFFFF
+            said: list[Word] = []
+            heard = say(_begin(mark, "echo $SHELLOPTS; sleep 0.05; exit 3", [mark]), said)
+            assert said[-1].rest == "0 3"
+            assert b"posix" in heard
+
+
+def _begin(mark: int, script: str, live: list[int], stdin: bytes = b"") -> bytes:
     return begin(
         Begin(
             mark=mark,
@@ -101,7 +154,7 @@ def _begin(mark: int, script: str, live: list[int]) -> bytes:
             separate=False,
             folder="/",
             limits=(),
-            stdin=b"",
+            stdin=stdin,
             script=script,
             environ={},
             live=live,
@@ -139,7 +192,7 @@ def test_every_script_of_a_resident_finds_what_a_plain_bash_does() -> None:
 
 
 @contextmanager
-def _residing(environ: Mapping[str, str] | None = None) -> Generator[Callable[[bytes], bytes]]:
+def _residing(environ: Mapping[str, str] | None = None) -> Generator[_Say]:
     """A resident in a namespace of processes, as in a container; what is said until all is gone."""
     # The first process is another, and what it leaves ends with it.
     around = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
@@ -153,25 +206,27 @@ def _residing(environ: Mapping[str, str] | None = None) -> Generator[Callable[[b
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        words, said = process.stdin, process.stdout
+        hears, said = process.stdin, process.stdout
 
-        def until(kind: str) -> bytes:
+        def until(kind: str, words: list[Word]) -> bytes:
             reader, heard = Reader(0, _WORD), b""
             while data := os.read(said.fileno(), 1 << 16):
                 for event in reader.feed(data):
                     if isinstance(event, Said):
                         heard += event.data
-                    elif event.kind == kind:
-                        return heard
+                    else:
+                        words.append(event)
+                if words and words[-1].kind == kind:
+                    return heard
             raise EOFError(heard)
 
-        def say(request: bytes) -> bytes:
-            words.write(request)
-            words.flush()
-            return until("gone")
+        def say(request: bytes, heard: list[Word] | None = None) -> bytes:
+            hears.write(request)
+            hears.flush()
+            return until("gone", [] if heard is None else heard)
 
-        words.write(resident_source() + greet(_WORD))
-        words.flush()
-        until("ready")
+        hears.write(resident_source() + greet(_WORD))
+        hears.flush()
+        until("ready", [])
         yield say
-        words.close()
+        hears.close()

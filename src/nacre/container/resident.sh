@@ -24,10 +24,14 @@ unset NACRE_HOUSE LC_ALL_WAS code n
 exec 3>&1 4>&2 >/dev/null 2>&1
 # A host that hung up must not kill this shell before it has ended the script.
 trap '' PIPE
+# In posix mode, which an image may ask for, a trap interrupts a wait. Scripts have it all the same.
+posix=''
+[[ -o posix ]] && posix="set -o posix${POSIXLY_CORRECT+; export POSIXLY_CORRECT=${POSIXLY_CORRECT@Q}}"
+set +o posix
 mark='' word='' separate='' live='' attended='' steward='' back='' spare='' source='' killed=''
 declare -A dead
 # An image may have variables of the same names; no script is to be told what ours hold.
-export -n locale patience mark word separate live attended steward back spare source killed dead
+export -n locale patience posix mark word separate live attended steward back spare source killed dead
 export -n found groups sure hard memory session unmarked own note silent part begun heard never
 export -n calls length request limit STEWARD STEWARD_PID SPARE SPARE_PID
 
@@ -101,14 +105,15 @@ prepare() {
 
 lead() {
   trap - PIPE INT QUIT
+  eval "$posix"
   exec ${session:+"$session"} bash -c "$BASH_EXECUTION_STRING" nacre-spare "$locale" >/dev/null
 }
 
 attend() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   mark=$1 word=$2 separate=$3 live=$4
   if ! cd -- "$5"; then
-    echo left
     say unstarted "the folder $5 cannot be entered"
+    echo left
     return
   fi
   # For what the shell died of, which is forgotten after `wait`. No loop may run until then: the end of
@@ -116,8 +121,10 @@ attend() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   trap 'jobs -l >&"$note"' CHLD
   if ! pass_on "${SPARE[1]}"; then
     spare='' && prepare
-    pass_on "${SPARE[1]}" || { echo left && say unstarted "no shell can be started" && return; }
+    pass_on "${SPARE[1]}" || { say unstarted "no shell can be started" && echo left && return; }
   fi
+  # A script of another call may have stopped it.
+  kill -s CONT "$spare"
   local killed_before
   count_killed && killed_before=$killed
   # If the signal comes when it has begun and does not wait yet, the trap is late, but bash itself tells.
@@ -128,8 +135,9 @@ attend() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
   ((status > 128)) && say_state
   ((status == 0)) || { count_killed && ((killed != killed_before)) && say starved ''; }
   if [[ ! $live ]]; then
-    echo left
+    # First to the host: who ends the call says `gone` as soon as it has read this.
     say exited "$status"
+    echo left
     return
   fi
   # shellcheck disable=SC2086
@@ -158,6 +166,8 @@ become() { # MARK WORD STREAMS LIVE FOLDER LIMITS INPUT SCRIPT [NAME=VALUE]...
     for limit in $6; do ulimit -"${limit%%=*}" "${limit#*=}"; done
   } 2>/dev/null
   ulimit -Sx "$1" && ulimit -Hx "$1" || exit 126
+  # From here on it is found. If who started it was ended before, nobody would look again.
+  kill -s 0 "$PPID" || exit 126
   if [[ $locale == unset ]]; then unset LC_ALL; else LC_ALL=$locale; fi
   unset OLDPWD SHLVL
   if [[ $7 ]]; then exec < <(printf %b "$7"); else exec </dev/null; fi
@@ -263,12 +273,24 @@ kill_all() { # LIVE...
 end() { # LIVE...
   heed
   [[ $mark ]] || return # it is over already
-  kill_all "$@"
-  local said=''
+  local said='' part heard='' tries
   # A script may have stopped it, or keep it from writing its notes.
   kill -s CONT "$steward"
-  if [[ $attended ]] && ((!${#found[@]})); then
-    IFS= read -r -t 3 -u "$back" said || kill -s KILL "$steward"
+  kill_all "$@"
+  # The script's shell may not have had its mark yet.
+  for ((tries = 0; tries < 300; tries++)); do
+    [[ $attended ]] && ((!${#found[@]})) || break
+    # What was heard of a line until the time was up is its beginning.
+    IFS= read -r -t 0.01 -u "$back" part && heard=yes
+    said+=$part
+    [[ $heard ]] && break
+    kill -s 0 "$steward" || break
+    kill_all "$@"
+  done
+  if [[ $attended && ! $heard ]] && ((!${#found[@]})); then
+    kill -s KILL "$steward"
+    wait "$steward"
+    kill_all "$@"
   fi
   [[ $said == gone ]] || say gone "${#found[@]}"
   mark=''
