@@ -81,7 +81,8 @@ def gone_blocking(text: str, within: float = GONE_SECONDS) -> None:
 def kill_all(text: str) -> None:
     """Leave nothing of a failed test behind."""
     for pid in alive(text):
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # one that ends at this moment
+            os.kill(pid, signal.SIGKILL)
 
 
 async def journal_open(state: Path) -> None:

@@ -84,6 +84,7 @@ def without_blanks(
 @settings(max_examples=80)
 @given(st.lists(PIECES, max_size=14))
 @example(["[core]", "key", "\\", "\n"])
+@example(["[core]", "key", "\r\n"])
 @example(["[core]", "\n", "key", " = ", "value", "\\\n", "\\", "\r\n", "1"])
 def test_git_agrees_about_any_text(pieces: list[str]) -> None:
     text = "".join(pieces).encode()

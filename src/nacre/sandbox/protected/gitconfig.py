@@ -171,10 +171,10 @@ class _Reader:
         return "".join(found)
 
     def _entry(self, section: str) -> None:
-        start = self._at
+        start, key = self._at, ""
         while (char := self._peek()) and char.isascii() and (char.isalnum() or char == "-"):
+            key += char.lower()
             self._at += 1
-        key = self._source[start : self._at].lower()
         while (char := self._peek()) in {" ", "\t"}:
             self._at += 1
         value: str | None = None
