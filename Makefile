@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Hundreds of processes start in the tests; none is to compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle self-check conformance clients docs bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle twins self-check conformance clients docs bench fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ user-tests: $(READY)  ## when root: the tests of processes and sandboxes again, 
 
 oracle: $(READY)  ## many scripts run where they do no harm, against their readings
 	PYTHONPATH=tests $(BIN)/python -m oracle
+
+twins: $(READY)  ## thousands of scripts by a spare and by a plain bash, compared
+	PYTHONPATH=tests $(BIN)/python -m twins
 
 self-check: $(READY)  ## inspect-ai's own checks of a sandbox, the slow ones too
 	NACRE_REQUIRE=self-check $(BIN)/python -m pytest tests/adapters/test_inspect_ai_self_check.py

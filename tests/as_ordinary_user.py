@@ -41,6 +41,7 @@ TESTS = (
     "server/test_clients.py",
     "server/test_http.py::test_a_script_of_one_client_finds_nothing_of_anothers",
     "soak/test_host_killed.py",
+    "twins",
 )
 # After the others: some start as many processes as one user may. What is left out does not depend
 # on who runs it.

@@ -13,6 +13,7 @@ from nacre.engine.journal import JOURNAL, read_journal
 
 __all__ = (
     "COME_SECONDS",
+    "GONE_SECONDS",
     "alive",
     "come_blocking",
     "descriptors",

@@ -380,5 +380,18 @@ def _servants(host: int) -> frozenset[int]:
     while more := {pid for pid, (parent, _) in parents.items() if parent in found} - found:
         found |= more
     return frozenset(
-        pid for pid in found if parents[pid][1].startswith(("python", "bwrap", "nacre"))
+        pid
+        for pid in found
+        if parents[pid][1].startswith(("python", "bwrap", "nacre"))
+        and (pid == host or _words(pid) not in {b"", _words(parents[pid][0])})
     )
+
+
+def _words(pid: int) -> bytes:
+    """How a process was started.
+
+    What is about to execute something still has its parent's words, or none for a moment.
+    """
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""

@@ -13,6 +13,7 @@ ROWS = {
     "cold": ["cold"],
     "landlock": ["landlock"],
     "bubblewrap": ["bubblewrap"],
+    "spares": ["spare landlock", "spare bubblewrap"],
     "tree": ["tree"],
     "flood": ["flood", "flood memory"],
     "lines": ["lines memory", "lines tail"],

@@ -24,6 +24,7 @@ from nacre.model.launch import Hold, Launch
 from nacre.model.outcome import Exited, Signaled
 from nacre.model.transcript import Limit
 from nacre.process.link import Link
+from nacre.process.spares import Spares
 from nacre.process.spawn import Crowded, Gone
 from nacre.sandbox.base import Held
 from nacre.sandbox.table import none_table
@@ -155,7 +156,7 @@ def test_the_processes_of_another_call_are_not_its_fault(state: Path, workspace:
             link=link,
             checker=(checker := AllowEverything()),
             approvals=Approvals(checker, Grants(state / GRANTS)),
-            holding=Holding(lambda _: OnlyCounted(), "only-counted", link),
+            holding=Holding(lambda _: OnlyCounted(), "only-counted", link, Spares(0)),
             spills=Spills(state / "spills", None),
             jobs=open_jobs(Settings(state=state)),
         )

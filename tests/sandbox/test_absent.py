@@ -28,6 +28,7 @@ from nacre.model.call import Run
 from nacre.model.outcome import Exited
 from nacre.model.transcript import Limit
 from nacre.process.link import shared_link
+from nacre.process.spares import Spares
 from nacre.sandbox.landlocked import Landlocked
 from nacre.sandbox.presets import preset
 from nacre.sandbox.probe import Host, probe
@@ -302,7 +303,9 @@ async def _run_with(
         link=link,
         checker=(checker := AllowEverything()),
         approvals=Approvals(checker, Grants(state / GRANTS)),
-        holding=Holding(lambda _: Landlocked(Host(landlock=abi), surroundings), "landlock", link),
+        holding=Holding(
+            lambda _: Landlocked(Host(landlock=abi), surroundings), "landlock", link, Spares(0)
+        ),
         spills=Spills(state / "spills", None),
         jobs=open_jobs(Settings(state=state)),
     )

@@ -44,6 +44,7 @@ _BENCHMARKS: Mapping[str, Callable[[Scale], Awaitable[list[Row]]]] = {
     "landlock": held.measure_landlock,
     "bubblewrap": held.measure_bubblewrap,
     "container": contained.measure,
+    "spares": held.measure_spares,
     "tree": held.measure_tree,
     "flood": flood.measure,
     "lines": lines.measure,

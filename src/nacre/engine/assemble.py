@@ -16,6 +16,7 @@ from nacre.engine.store import Store
 from nacre.errors import SandboxError
 from nacre.model.job import Ownership
 from nacre.process.link import shared_link
+from nacre.process.spares import Spares
 from nacre.sandbox.base import Sandbox
 from nacre.sandbox.contained import Wanted
 from nacre.sandbox.select import known, select
@@ -34,7 +35,8 @@ class Settings:
     The jobs of a detached engine survive it, and its spills stay for retention.
     `workspace` is the folder that scripts may write, from which no program is taken.
     `output_dir` is where the caller wants spills. `unheld_allowed` says in words that
-    scripts may run with no sandbox where theirs cannot be had. `wanted` is the container, should
+    scripts may run with no sandbox where theirs cannot be had. At most `spares` shells of a kind
+    wait for their script. `wanted` is the container, should
     that be the sandbox.
     """
 
@@ -44,6 +46,7 @@ class Settings:
     detached: bool = False
     output_dir: Path | None = None
     unheld_allowed: bool = False
+    spares: int = 0
     wanted: Wanted = field(default_factory=Wanted)
     retention: Retention = field(default_factory=Retention)
 
@@ -62,7 +65,9 @@ def assemble(settings: Settings, checker: Checker) -> Engine:
         link=link,
         checker=checker,
         approvals=Approvals(checker, Grants(settings.state / GRANTS)),
-        holding=Holding(partial(_sandbox, settings), settings.sandbox, link),
+        holding=Holding(
+            partial(_sandbox, settings), settings.sandbox, link, Spares(settings.spares)
+        ),
         spills=Spills(
             settings.state / "spills",
             settings.retention if settings.detached else None,

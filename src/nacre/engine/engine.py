@@ -41,7 +41,6 @@ from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
 from nacre.model.violation import Violation
 from nacre.process.link import Link
-from nacre.process.spawn import spawn
 from nacre.sandbox.base import Held
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ class Engine:
         # Before the spawn: a script may be quick to say what time it is.
         occasion = replace(occasion, began=time.time())
         try:
-            process = await spawn(self._holding.link(held), held.launch, run.streams)
+            process = await self._holding.spawn(held, run.streams)
         except WardenError as error:
             return Result(outcome=Stopped() if self.closed else Unstarted(str(error)))
         streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)

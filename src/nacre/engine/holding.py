@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nacre.engine.explain import explain, seen_from
 from nacre.engine.threads import in_thread
+from nacre.model.call import Streams
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Launch
 from nacre.model.result import Result
@@ -16,6 +17,8 @@ from nacre.process.containers import start_porter
 from nacre.process.link import Link
 from nacre.process.marks import mark_of
 from nacre.process.rooms import Rooms
+from nacre.process.spares import Spares
+from nacre.process.spawn import Process
 from nacre.sandbox.base import Held, Sandbox
 from nacre.sandbox.gaps import left_out
 from nacre.sandbox.protected.restore import Reverted
@@ -33,10 +36,13 @@ class Holding:
     that never runs a script need not wait for it.
     """
 
-    def __init__(self, choose: Callable[[str], Sandbox], usual: str, link: Link) -> None:
+    def __init__(
+        self, choose: Callable[[str], Sandbox], usual: str, link: Link, spares: Spares
+    ) -> None:
         self._choose = choose
         self._usual = usual
         self._link = link
+        self._spares = spares
         self._rooms = Rooms(link)
         # Its containers are known by the process that made them, so it is never replaced.
         self._porter = Link(start_porter, most_runs=math.inf)
@@ -74,8 +80,15 @@ class Holding:
                     _LOG.warning(_WEAKER, chosen.name, left_out(chosen.name, "bubblewrap"))
             return self._sandboxes[name]
 
-    def link(self, held: Held) -> Link:
-        """The link to the warden that is to spawn it."""
+    async def spawn(self, held: Held, streams: Streams) -> Process:
+        """Hand a launch to the warden that is to spawn it.
+
+        Raises:
+            WardenError: If there is none, or no descriptors are left for pipes.
+        """
+        return await self._spares.spawn(self._link_to(held), held.launch, streams)
+
+    def _link_to(self, held: Held) -> Link:
         if held.launch.hold.container:
             return self._porter
         room = held.launch.hold.room
@@ -115,6 +128,7 @@ class Holding:
 
     def close(self) -> None:
         """End the rooms, put back what is protected, let go of the folders."""
+        self._spares.close()
         self._rooms.close()
         self._porter.release()
         while self._jobs:

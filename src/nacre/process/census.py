@@ -33,11 +33,11 @@ class Census:
         self._last = 0
         self._started = 0
 
-    def watch(self, call: Held, most: int | None) -> None:
+    def watch(self, call: Held) -> None:
         """Count the processes of a call from now on, if there may be too many."""
-        if most is not None:
+        if call.most_tasks is not None:
             self._look()
-            self._watched[call.mark] = _Watched(call, most, 1, self._started)
+            self._watched[call.mark] = _Watched(call, call.most_tasks, 1, self._started)
 
     def forget(self, call: Held) -> None:
         """Count no longer."""

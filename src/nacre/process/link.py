@@ -21,8 +21,9 @@ __all__ = ("INSIDE", "Link", "Starter", "shared_link")
 _INLINE_BYTES = 1 << 16
 # A warden with nothing to hold exits at once; one that does not is broken.
 _EXIT_SECONDS = 5.0
-# Half of the numbers a warden has (see `nacre.process.marks`), with some to spare.
-_MOST_RUNS = 30_000
+# A quarter of the numbers a warden has (see `nacre.process.marks`), with some left over: each shell
+# takes two, and a launch that was sent ahead may have two shells.
+_MOST_RUNS = 15_000
 _SWEEP = b'{"sweep": true}'
 _RETIRE = b'{"retire": true}'
 _ROOT = Path(__file__).resolve().parents[2]

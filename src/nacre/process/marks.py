@@ -70,6 +70,8 @@ class Marks:
     def __init__(self) -> None:
         self.inherited = mark_of(0)
         level = _level(self.inherited)
+        # Two levels down there are too few to spend any on what may not be needed.
+        self.scarce = level > 1
         self._step = 1 << _LEVELS[level] if level < len(_LEVELS) else 0
         self._first = self._next = 0
         self._claims: list[socket.socket | int] = []

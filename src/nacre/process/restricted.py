@@ -47,6 +47,7 @@ def spawn_shell(request: dict[str, Any], stdin: int, outputs: list[int]) -> int:
         stderr=outputs[-1],
         cwd=request["cwd"],
         env=request["environ"],
+        pass_fds=request.get("passed", ()),
         start_new_session=True,
     )
     child.returncode = 0  # reaped by the warden with all the others

@@ -1,12 +1,15 @@
 """A live process group, held by its lifeline to the warden."""
 
+import array
 import binascii
+import fcntl
 import json
 import os
 import select
 import socket
-from collections.abc import Mapping
-from contextlib import suppress
+import termios
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,12 +35,15 @@ __all__ = (
     "Started",
     "Starved",
     "Waits",
+    "send_ahead",
     "spawn",
 )
 
 _BUSY_SECONDS = 0.002
 _KEEP_SECONDS = 10.0
 _MESSAGE_BYTES = 4096
+# What a warden reads of one message.
+_MOST_MESSAGE = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class Process:
     ) -> None:
         self._lifeline = lifeline
         self._in_room = in_room
-        self.pipes = pipes
+        self.pipes: tuple[int, ...] = pipes
 
     def fileno(self) -> int:
         """The descriptor that is readable when there are events."""
@@ -152,6 +158,17 @@ class Process:
         if self._in_room and isinstance(event, Started):
             return Started(pid_outside(event.pid, event.mark), event.mark)
         return event
+
+    def begin(self, script: str) -> bool:
+        """Give a launch that was sent ahead its script; False if nobody is there to take it."""
+        data = json.dumps({"script": script}).encode()
+        if len(data) > _MOST_MESSAGE or any(map(_holds_data, self.pipes)):
+            return False  # whose words would that be?
+        try:
+            self._lifeline.send(data)
+        except OSError:
+            return False
+        return True
 
     def ask_who(self) -> None:
         """Have the warden say which process this is: a `Started` event follows."""
@@ -192,6 +209,10 @@ class Process:
         with suppress(OSError):
             # Also for copies in processes that the host forked meanwhile.
             self._lifeline.shutdown(socket.SHUT_RDWR)
+        self.leave()
+
+    def leave(self) -> None:
+        """Close what this process has of it, and nothing else: somebody else may hold it, too."""
         self._lifeline.close()
         for pipe in self.pipes:
             os.close(pipe)
@@ -204,6 +225,28 @@ async def spawn(link: Link, launch: Launch, streams: Streams) -> Process:
     Raises:
         WardenError: If there is no warden, or no descriptors are left for pipes.
     """
+    with _prepared(launch, streams) as (process, fds):
+        await _send(link, {**_request(launch), "fds": len(fds)}, fds, launch.hold.restriction)
+    return process
+
+
+def send_ahead(link: Link, launch: Launch, streams: Streams, ttl: float) -> Process:
+    """Hand a launch to the warden without its script, which `Process.begin` gives it.
+
+    Raises:
+        BlockingIOError: If the warden is busy.
+        WardenError: If there is no warden, or no descriptors are left for pipes.
+    """
+    restriction = launch.hold.restriction
+    with _prepared(launch, streams) as (process, fds):
+        request = {**_request(launch), "argv": None, "ttl": ttl, "fds": len(fds)}
+        link.send(request, fds, _declaration(restriction) if restriction else None)
+    return process
+
+
+@contextmanager
+def _prepared(launch: Launch, streams: Streams) -> Generator[tuple[Process, list[int]]]:
+    """A lifeline and pipes, with the far ends that a warden is to have."""
     try:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     except OSError as error:
@@ -215,8 +258,10 @@ async def spawn(link: Link, launch: Launch, streams: Streams) -> Process:
         _open_pipes(process, passed, streams)
         if launch.stdin is not None:
             passed.append(_memory_file(launch.stdin))
-        fds = [theirs.fileno(), *passed]
-        await _send(link, {**_request(launch), "fds": len(fds)}, fds, launch.hold.restriction)
+        yield process, [theirs.fileno(), *passed]
+    except BlockingIOError:
+        process.close()
+        raise
     except OSError as error:
         process.close()
         raise WardenError(f"no pipe can be made: {error.strerror}") from error
@@ -227,7 +272,6 @@ async def spawn(link: Link, launch: Launch, streams: Streams) -> Process:
         theirs.close()
         for fd in passed:
             os.close(fd)
-    return process
 
 
 async def _send(
@@ -279,6 +323,12 @@ def _declaration(restriction: Restriction) -> tuple[str, bytes]:
     }
     message = {"key": restriction.key, "restriction": told}
     return restriction.key, json.dumps(message).encode()
+
+
+def _holds_data(pipe: int) -> bool:
+    there = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, there)
+    return there[0] > 0
 
 
 def _memory_file(content: bytes) -> int:

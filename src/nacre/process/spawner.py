@@ -9,6 +9,7 @@ import errno
 import os
 from contextlib import suppress
 
+from nacre.process.held import Held, held_room
 from nacre.process.limits import Limits
 from nacre.process.restricted import RestrictedThread, spawn_room, spawn_shell
 from nacre.process.wire import close_all, error_reason
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nacre.process.descriptors import SpareDescriptors
+    from nacre.process.marks import Marks
 
 __all__ = ("Spawner",)
 
@@ -27,11 +29,17 @@ _FIRST_TO_GO = b"500"
 class Spawner:
     """Starts shells and rooms, with threads at hand for the restrictions it was told of."""
 
-    def __init__(self, descriptors: SpareDescriptors, null: int) -> None:
+    def __init__(self, descriptors: SpareDescriptors, null: int, marks: Marks) -> None:
         self._descriptors = descriptors
+        self._marks = marks
         self._null = null
         self._limits = Limits()
         self._restricted: dict[str, RestrictedThread | OSError] = {}
+
+    @property
+    def scarce(self) -> bool:
+        """Whether it can start few shells only."""
+        return self._marks.scarce
 
     def restrict(self, request: dict[str, Any]) -> None:
         """Have a thread at hand that gave up its rights; a failure is told to each call."""
@@ -44,12 +52,25 @@ class Spawner:
             why = f"no thread could be restricted: {error_reason(error)}"
             self._restricted[request["key"]] = OSError(0, why)
 
-    def shell(self, request: dict[str, Any], stdin: int, outputs: list[int], mark: int) -> int:
-        """Start the program of a request, held as it says; return its pid.
+    def launch(self, call: Held, request: dict[str, Any], stdin: int, outputs: list[int]) -> None:
+        """Start what a call asks for.
 
         Raises:
             OSError: If it cannot be started, or not be held.
         """
+        call.pid, call.mark = self.shell(request, stdin, outputs)
+        call.most_tasks = request["most_tasks"]
+
+    def shell(self, request: dict[str, Any], stdin: int, outputs: list[int]) -> tuple[int, int]:
+        """Start the program of a request, held as it says; return its pid and its mark.
+
+        Raises:
+            OSError: If it cannot be started, or not be held.
+        """
+        with self._marks.spawning() as mark:
+            return self._marked(request, stdin, outputs, mark), mark
+
+    def _marked(self, request: dict[str, Any], stdin: int, outputs: list[int], mark: int) -> int:
         restricted = self._thread(request["held_by"])
         self._limits.lend(request["limits"])
         with self._descriptors.spawning():
@@ -68,12 +89,15 @@ class Spawner:
             return thread
         raise thread or OSError(errno.EAGAIN, "no thread can be started to restrict it now")
 
-    def room(self, argv: list[str], fds: list[int]) -> int | None:
-        """Start a room; a failure is written to the last of its descriptors."""
+    def room(self, argv: list[str], fds: list[int]) -> Held | None:
+        """Start a room, which hears of the host's end by itself.
+
+        A failure is written to the last of its descriptors.
+        """
         self._limits.lend([])
         try:
-            with self._descriptors.spawning():
-                return spawn_room(argv, self._null, fds)
+            with self._marks.spawning() as mark, self._descriptors.spawning():
+                return held_room(mark, spawn_room(argv, self._null, fds))
         except (OSError, ValueError) as error:
             os.write(fds[-1], error_reason(error).encode())
             return None

@@ -4,31 +4,15 @@ One per host, started on first need by `nacre.process.link`. It imports nothing
 but the standard library and siblings that do the same, so that it starts in
 little more time than Python itself.
 
-**What it is told.** The host holds one end of a SEQPACKET socket, the link. A message on it is a
-request, with descriptors: to run a launch, to have a restriction at hand, to start a room, to sweep
-up what dead wardens left, or to retire for a younger one. A run brings its own socket, the lifeline:
-
-    to the host      {"unstarted": errno, "why": s}
-                     {"started": pid, "mark": m}           when asked
-                     {"kept": bool}                        it is a job now, or cannot be
-                     {"crowded": true}                     it has too many processes, and is ended
-                     {"exited": status}                    the shell is reaped
-                     {"gone": true}                        and all its descendants are
-    from the host    {"who": true}                         which process is it?
-                     {"end": grace}                        TERM, grace, KILL
-                     {"keep": {...}} with descriptors      it is a job from now on
-                     (closed)                              end it now, unless kept
-
 **What it promises.** When a lifeline closes, or the host dies, every process of
 that call is killed, whatever it did to hide; no process of another call is
 touched. A kept call lives on: an owned one until the link closes, a detached one
 until it ends by itself. The warden exits when the link is closed and no call is
 left.
 
-**How.** As a subreaper it becomes the parent of every orphan below it, so a call
-has left something behind exactly if the warden has a child that is no shell and
-carries the call's mark (`nacre.process.marks`). Reading the list of its children
-costs one file; /proc is searched only when something is there to be ended.
+**How.** As a subreaper it becomes the parent of every orphan below it, so a call has left
+something behind exactly if the warden has a child that is no shell and carries the call's mark
+(`nacre.process.marks`). /proc is searched only when something is there to be ended.
 """
 
 from __future__ import annotations
@@ -36,29 +20,30 @@ from __future__ import annotations
 import json
 import os
 import select
-import signal
 import socket
 import time
 from contextlib import suppress
+from functools import partial
 
 from nacre.process.afresh import child_wakeup, require_files, start_afresh
 from nacre.process.census import Census
 from nacre.process.children import children, kill_child, kill_shell
 from nacre.process.descriptors import SpareDescriptors
-from nacre.process.held import RETRY_SECONDS, Held, held_room
+from nacre.process.held import RETRY_SECONDS, Held
 from nacre.process.keeper import Keeper
-from nacre.process.marks import Marks, kill_marked, mark_of, signal_marked, stray_marks
+from nacre.process.marks import Marks, kill_marked, mark_of, stray_marks
+from nacre.process.reserve import Reserve
 from nacre.process.spawner import Spawner
-from nacre.process.wire import close_all, decode, error_number, error_reason, receive, refuse, tell
+from nacre.process.wire import close_all, decode, error_number, error_reason, receive, refuse
 
 TYPE_CHECKING = False  # importing typing would cost a tenth of the start
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 __all__ = ("main",)
 
-# Then it is given up: a setuid program may not be killed by an ordinary user.
-_KILL_SECONDS = 1.0
+_KILL_SECONDS = 1.0  # then it is given up: an ordinary user may not kill a setuid program
 
 
 class Warden:
@@ -82,7 +67,8 @@ class Warden:
         self._ended: list[Held] = []
         self._null = os.open(os.devnull, os.O_RDWR)
         self._descriptors = SpareDescriptors(self._null)
-        self._spawner = Spawner(self._descriptors, self._null)
+        self._spawner = Spawner(self._descriptors, self._null, self._marks)
+        self._reserve = Reserve(self._spawner, self._null)
         self._census = Census()
         self._woken = child_wakeup()
         self._epoll.register(link.fileno(), select.EPOLLIN)
@@ -91,8 +77,9 @@ class Warden:
 
     def run(self) -> None:
         """Serve until the host is gone and nothing is left to hold."""
-        while self._calls or not (self._orphaned or self._retiring):
-            for fd, _ in self._epoll.poll(self._patience()):
+        while self._calls or self._reserve or not (self._orphaned or self._retiring):
+            ready = self._epoll.poll(self._patience())
+            for fd, _ in ready:
                 # No more descriptors or no memory: that is one event's misfortune.
                 with suppress(OSError):
                     self._serve(fd)
@@ -102,6 +89,8 @@ class Warden:
                 self._ended.pop().tell_exit()
             with suppress(OSError):
                 self._insist()
+            if not ready:
+                self._reserve.tend()
             if self._orphaned and not any(call.owned for call in self._calls.values()):
                 self._let_go()
         self.abandon()
@@ -126,6 +115,7 @@ class Warden:
 
     def abandon(self) -> None:
         """Leave nothing running, also if this process ends by a mistake of its own."""
+        self._reserve.close()
         with self._descriptors.freed():
             for pid in self._shells:
                 kill_shell(pid)
@@ -151,10 +141,12 @@ class Warden:
             kill_marked(stray_marks(self._marks.inherited))
         elif "retire" in request:
             self._retiring = True
+            self._dismiss()
         elif "restriction" in request:
             self._spawner.restrict(request)
         elif "room" in request:
-            self._open_room(request["room"], fds)
+            if room := self._spawner.room(request["room"], fds):
+                self._calls[room.mark] = self._shells[room.pid] = room
         elif len(fds) == request["fds"]:
             self._run(request, fds)
         else:
@@ -170,15 +162,21 @@ class Warden:
             return
         self._orphaned = True
         self._epoll.unregister(self._link.fileno())
-        # What it said last on a lifeline may not be read yet: keep this.
-        for call in list(self._lifelines.values()):
-            with suppress(BlockingIOError):
-                while call.lifeline.fileno() >= 0:
-                    self._hear(call)
+        self._dismiss()
         owned = [call for call in self._calls.values() if call.owned]
         for call in owned:
             call.stopped = True
         self._abandoned += owned
+
+    def _dismiss(self) -> None:
+        """Let go of what waits for a script that will not come."""
+        # What the host said last on a lifeline may not be read yet: keep this, or this script.
+        for call in list(self._lifelines.values()):
+            with suppress(BlockingIOError):
+                while call.lifeline.fileno() >= 0:
+                    self._hear(call)
+            if self._reserve.awaits(call):
+                self._hang_up(call)
 
     def _let_go(self) -> None:
         """Tell a host that waits for us to exit that detached jobs remain."""
@@ -191,32 +189,34 @@ class Warden:
         if fds[0] > self._descriptors.most:
             refuse(fds)
             return
-        lifeline = socket.socket(fileno=fds.pop(0))
-        lifeline.setblocking(False)
+        call = Held(socket.socket(fileno=fds.pop(0)))
+        call.lifeline.setblocking(False)
         stdin = fds.pop() if request["stdin"] else self._null
-        try:
-            self._epoll.register(lifeline.fileno(), select.EPOLLIN)
-            with self._marks.spawning() as mark:
-                pid = self._spawner.shell(request, stdin, fds, mark)
-        except (OSError, ValueError) as error:
-            tell(lifeline, {"unstarted": error_number(error), "why": error_reason(error)})
-            with suppress(OSError):
-                self._epoll.unregister(lifeline.fileno())
-            lifeline.close()
-            return
-        finally:
-            for fd in {stdin, *fds} - {self._null}:
-                os.close(fd)
-        call = Held(lifeline, mark, pid)
-        self._calls[mark] = self._shells[pid] = self._lifelines[lifeline.fileno()] = call
-        self._census.watch(call, request["most_tasks"])
+        if self._start(call, partial(self._epoll.register, call.lifeline, select.EPOLLIN)):
+            self._lifelines[call.lifeline.fileno()] = call
+            if "ttl" in request:
+                self._reserve.admit(call, request, fds)
+                return
+            self._begin(call, partial(self._spawner.launch, call, request, stdin, fds))
+        for fd in {stdin, *fds} - {self._null}:
+            os.close(fd)
 
-    def _open_room(self, argv: list[str], fds: list[int]) -> None:
-        """Start a room. The warden inside it hears of the host's end by itself."""
-        with self._marks.spawning() as mark:
-            pid = self._spawner.room(argv, fds)
-        if pid is not None:
-            self._calls[mark] = self._shells[pid] = held_room(mark, pid)
+    def _begin(self, call: Held, launch: Callable[[], None]) -> None:
+        if self._start(call, launch):
+            self._calls[call.mark] = self._shells[call.pid] = call
+            self._reserve.note_begin()
+            self._census.watch(call)
+
+    def _start(self, call: Held, step: Callable[[], None]) -> bool:
+        """Take a step towards the start of a call, or tell why it cannot be started."""
+        try:
+            step()
+        except (OSError, ValueError) as error:
+            call.tell(unstarted=error_number(error), why=error_reason(error))
+            call.close_outputs()
+            self._hang_up(call)
+            return False
+        return True
 
     # -- a call -----------------------------------------------------------
 
@@ -228,7 +228,10 @@ class Warden:
                 self._abandoned.append(call)
             return
         message = json.loads(data)
-        if "keep" in message:
+        if "script" in message:
+            if self._reserve.awaits(call):
+                self._begin(call, partial(self._reserve.begin, call, message["script"]))
+        elif "keep" in message:
             if len(fds) == message["keep"]["fds"]:
                 call.tell(kept=True)
                 self._keep(call, message["keep"], fds)
@@ -243,7 +246,8 @@ class Warden:
     def _hang_up(self, call: Held) -> None:
         if self._lifelines.pop(call.lifeline.fileno(), None):
             self._epoll.unregister(call.lifeline.fileno())
-            call.lifeline.close()
+        call.lifeline.close()
+        self._reserve.drop(call)
 
     def _reap(self) -> None:
         ended: list[Held] = []
@@ -257,6 +261,8 @@ class Warden:
             if call := self._shells.pop(pid, None):
                 call.status = status
                 ended.append(call)
+            else:
+                self._reserve.forget(pid)
         self._look_due = True
         self._ended += ended
         self._kill([call for call in ended if call.keeper and call.mark in self._calls])
@@ -264,8 +270,7 @@ class Warden:
     def _look(self) -> None:
         """See what is gone, after some child has died.
 
-        When hundreds die one after the other, a look for each would take longer
-        than their deaths: so the time spent on looking is bounded.
+        When hundreds die, a look for each would take longer: so their time is bounded.
         """
         began = time.monotonic()
         if self._look_due and began >= self._look_after:
@@ -307,7 +312,7 @@ class Warden:
         except OSError:  # all descriptors are in use
             with self._descriptors.freed():
                 found = children()
-        return [pid for pid in found if pid not in self._shells]
+        return [pid for pid in found if pid not in self._shells and not self._reserve.holds(pid)]
 
     def _kill_strangers(self) -> bool:
         """Kill orphans, whatever their mark, when no call can own them."""
@@ -319,14 +324,8 @@ class Warden:
     def _end(self, call: Held, grace: float) -> None:
         if grace <= 0 or call.insist_at is not None:
             self._kill([call])
-            return
-        # The group first, at once: a shell that sees its child die of TERM must
-        # not get to run its next command.
-        if call.status is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(call.pid, signal.SIGTERM)
-        signal_marked([call.mark], signal.SIGTERM, but_group=call.pid)
-        call.insist_at = time.monotonic() + grace
+        else:
+            call.ask_to_end(grace)
 
     def _kill(self, calls: list[Held]) -> None:
         """Kill all processes of some calls, and again soon if any are left by then.
@@ -351,7 +350,7 @@ class Warden:
                 self._forget(call)  # what is left does not let itself be killed by us
 
     def _insist(self) -> None:
-        """Kill what was let go of just now, and again what was asked to end and did not."""
+        """Kill what was let go of just now, and again what did not end."""
         self._abandoned += self._census.crowded()
         now = time.monotonic()
         due = [c for c in self._calls.values() if c.insist_at is not None and c.insist_at <= now]
@@ -362,13 +361,14 @@ class Warden:
         times = [call.insist_at for call in self._calls.values() if call.insist_at is not None]
         if self._look_due:
             times.append(self._look_after)
-        if (due := self._census.patience()) is not None:
-            times.append(due)
+        own = (self._census.patience(), self._reserve.patience(busy=bool(self._shells)))
+        times += [due for due in own if due is not None]
         return max(0.0, min(times) - time.monotonic()) if times else None
 
     # -- a job ------------------------------------------------------------
 
     def _keep(self, call: Held, request: dict[str, Any], fds: list[int]) -> None:
+        call.close_outputs()
         call.keeper = Keeper(request, fds)
         call.owned = request["owned"]
         if call.status is not None and call.mark not in self._calls:

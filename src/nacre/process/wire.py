@@ -1,4 +1,22 @@
-"""Messages between a host and its warden, on the warden's side."""
+"""Messages between a host and its warden, on the warden's side.
+
+The host holds one end of a SEQPACKET socket, the link. A message on it is a
+request, with descriptors: to run a launch, to have a restriction at hand, to start a room, to sweep
+up what dead wardens left, or to retire for a younger one. A run brings its own socket, the lifeline.
+One with a time to live has no script as yet (see `nacre.process.reserve`). On a lifeline goes:
+
+    to the host      {"unstarted": errno, "why": s}
+                     {"started": pid, "mark": m}           when asked
+                     {"kept": bool}                        it is a job now, or cannot be
+                     {"crowded": true}                     it has too many processes, and is ended
+                     {"exited": status}                    the shell is reaped
+                     {"gone": true}                        and all its descendants are
+    from the host    {"script": s}                         which it waited for
+                     {"who": true}                         which process is it?
+                     {"end": grace}                        TERM, grace, KILL
+                     {"keep": {...}} with descriptors      it is a job from now on
+                     (closed)                              end it now, unless kept
+"""
 
 from __future__ import annotations
 

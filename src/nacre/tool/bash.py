@@ -30,7 +30,7 @@ from nacre.render.redact import Redactor
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
-from nacre.tool.given import folder_of, in_event_loop, time_of, wanted_of
+from nacre.tool.given import folder_of, in_event_loop, spares_of, time_of, wanted_of
 from nacre.tool.occasions import DEFAULT_CONVERSATION, occasion_of
 
 __all__ = ("Bash",)
@@ -51,7 +51,8 @@ class Bash:
     about a script that they leave to a person, and answers true, false or a `Consent`, at
     once or when awaited. `timeout` is the time in seconds that a script gets when the agent
     names none, `math.inf` for no limit. `jobs` is "owned", to end with this tool, or
-    "detached", to survive it. `output_dir` is where output goes that is too long to show.
+    "detached", to survive it. `spares` is how many shells of a kind wait for their script, so that
+    it starts sooner; none, if nothing is said. `output_dir` is where output goes that is too long to show.
 
     What scripts may touch follows from `workspace` (where none is given, the working
     directory of a call's context), `confinement` and `network`, with `write`, `deny_read`
@@ -88,6 +89,7 @@ class Bash:
         output_dir: str | os.PathLike[str] | None = None,
         state: str | os.PathLike[str] | None = None,
         jobs: str = "owned",
+        spares: int | None = None,
     ) -> None:
         if jobs not in _JOBS:
             raise ConfigError(f"jobs={jobs!r} is not known; use 'owned' or 'detached'")
@@ -132,6 +134,7 @@ class Bash:
                 detached=jobs == "detached",
                 output_dir=folder / spills if spills else None,
                 unheld_allowed=posture.unheld_allowed,
+                spares=spares_of(spares),
                 wanted=replace(
                     wanted_of(config, self._stance.sandbox, image=image, container=container),
                     kept=jobs == "detached",

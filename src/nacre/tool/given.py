@@ -10,8 +10,9 @@ from nacre.config.found import Config
 from nacre.errors import ConfigError
 from nacre.sandbox.contained import IDLE_SECONDS, Wanted
 
-__all__ = ("folder_of", "in_event_loop", "time_of", "wanted_of")
+__all__ = ("folder_of", "in_event_loop", "spares_of", "time_of", "wanted_of")
 
+_MOST_SPARES = 16
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
 
 
@@ -30,6 +31,19 @@ def folder_of(given: str | os.PathLike[str] | None) -> Path:
 def time_of(given: float | None) -> timedelta | None:
     """A time in seconds; what is longer than anybody waits is as long as that."""
     return None if given is None else timedelta(seconds=min(given, _LONGEST_SECONDS))
+
+
+def spares_of(given: int | None) -> int:
+    """How many shells of a kind wait for their script; none, if nothing was said.
+
+    Raises:
+        ConfigError: If it is no number of shells.
+    """
+    if given is not None and not 0 <= given <= _MOST_SPARES:
+        raise ConfigError(
+            f"spares={given!r} cannot be used; give a number from 0 to {_MOST_SPARES}"
+        )
+    return given or 0
 
 
 def wanted_of(config: Config, sandbox: str, *, image: str | None, container: str | None) -> Wanted:

@@ -14,9 +14,10 @@ from nacre.sandbox.presets import preset
 from nacre.sandbox.probe import probe_bwrap
 from nacre.tool import Bash
 
-__all__ = ("measure_bubblewrap", "measure_landlock", "measure_tree")
+__all__ = ("measure_bubblewrap", "measure_landlock", "measure_spares", "measure_tree")
 
 _LANDLOCK, _BUBBLEWRAP, _TREE = 1.4, 1.2, 1.1
+_SPARES = {"landlock": 0.5, "bubblewrap": 0.7}
 _FILES_A_FOLDER = 100
 
 
@@ -43,6 +44,23 @@ async def measure_bubblewrap(scale: Scale) -> list[Row]:
         async with opened_tool("bubblewrap", folder) as tool:
             ours, theirs = await _in_turn(tool, runs, same)
     return [_row("bubblewrap", ours, theirs, _BUBBLEWRAP, "bwrap with the same words, each time")]
+
+
+async def measure_spares(scale: Scale) -> list[Row]:
+    """Time `true` by a shell that waits for it against the standard library, in turn."""
+    runs = scale.of(300, quick=10)
+    rows: list[Row] = []
+    for sandbox, bar in _SPARES.items():
+        if sandbox == "bubblewrap" and (why_not := probe_bwrap(())[1]):
+            rows.append(
+                Row(name="spare bubblewrap", work="`true` in a room", measured="-", note=why_not)
+            )
+            continue
+        async with opened_tool(sandbox, spares=1) as tool:
+            ours, theirs = await _in_turn(tool, runs, _bare)
+        than = f"subprocess.run(['bash', '-c', 'true']), by a spare under {sandbox}"
+        rows.append(_row(f"spare {sandbox}", ours, theirs, bar, than))
+    return rows
 
 
 def _words(bwrap: str, folder: Path) -> tuple[str, ...]:

@@ -32,11 +32,15 @@ def temporary_folder() -> TemporaryDirectory[str]:
 
 
 @asynccontextmanager
-async def opened_tool(sandbox: str = "none", workspace: str | None = None) -> AsyncGenerator[Bash]:
+async def opened_tool(
+    sandbox: str = "none", workspace: str | None = None, *, spares: int = 0
+) -> AsyncGenerator[Bash]:
     """A tool that has made its first call, which starts the warden; nothing of it stays."""
     with temporary_folder() as state:
         folder = workspace or _folder_in(state)
-        async with Bash(state=state, workspace=folder, sandbox=sandbox, on_timeout="kill") as tool:
+        async with Bash(
+            state=state, workspace=folder, sandbox=sandbox, on_timeout="kill", spares=spares
+        ) as tool:
             details_of(await tool.call("Bash", {"command": "true"}))
             # The journal's files are open once its first entry is there.
             while not any(read_journal(Path(state, JOURNAL))):  # noqa: ASYNC110 (a thread writes it)
