@@ -37,3 +37,12 @@ def test_a_container_may_be_idle_for_ever(workspace: Path, state: Path) -> None:
         idle_timeout=float("inf"),
     ) as tool:
         assert tool.specs()
+
+
+@pytest.mark.parametrize("spares", [-1, 17, 1.5, "3"])
+def test_a_number_of_spares_that_is_none_is_refused_in_words(
+    workspace: Path, state: Path, spares: int
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Bash(workspace=workspace, state=state, spares=spares)
+    assert str(caught.value) == f"spares={spares!r} cannot be used; give a number from 0 to 16"

@@ -24,7 +24,8 @@ RETRY_SECONDS = 0.0025
 class Held:
     """One launch, from its spawn to the end of its last process.
 
-    `most_tasks` is how many tasks it may have, if they are counted. `outputs` are copies of its pipes, so that the host hears of its end first, and all at once.
+    `most_tasks` is how many tasks it may have, if they are counted. `outputs` are copies of its
+    pipes, so that the host hears of its end first, and all at once.
     """
 
     def __init__(self, lifeline: socket.socket, mark: int = 0, pid: int = 0) -> None:

@@ -95,7 +95,7 @@ class Reserve:
         self._spawner.launch(call, request, self._null, waiting.outputs)
 
     def note_begin(self) -> None:
-        """A call has begun that was not waited for."""
+        """A call has begun: for a while, no spare is to be started."""
         self._calm_at = time.monotonic() + _CALM_SECONDS
 
     # -- spares ------------------------------------------------------------

@@ -39,7 +39,7 @@ def spares_of(given: int | None) -> int:
     Raises:
         ConfigError: If it is no number of shells.
     """
-    if given is not None and not 0 <= given <= _MOST_SPARES:
+    if given is not None and given not in range(_MOST_SPARES + 1):
         raise ConfigError(
             f"spares={given!r} cannot be used; give a number from 0 to {_MOST_SPARES}"
         )
