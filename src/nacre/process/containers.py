@@ -1,9 +1,10 @@
 """The host's end of its porter: started on first need, as a warden is."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from nacre.process.link import start_beside
 
 __all__ = ("start_porter",)
 
@@ -24,23 +25,7 @@ def start_porter(link: int, errors: int) -> int:
     Raises:
         OSError: If it cannot be started.
     """
-    host = os.pidfd_open(os.getpid())
     # A host may have found nacre and the SDK by other ways than a new Python would.
     found = [path for path in sys.path if os.path.isabs(path)]
-    try:
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-c", _CODE, str(link), str(host), *found, _ROOT],
-            env={
-                "LC_ALL": "C.UTF-8",
-                **{name: os.environ[name] for name in _PASSED if name in os.environ},
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            pass_fds=(link, host),
-            start_new_session=True,
-        )
-    finally:
-        os.close(host)
-    child.returncode = 0  # reaped by the link
-    return child.pid
+    environ = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    return start_beside(("-P", "-c", _CODE), environ, link, errors, (*found, _ROOT))

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from weakref import finalize
 
 from nacre.errors import WardenError
 
-__all__ = ("INSIDE", "Link", "Starter", "shared_link")
+__all__ = ("INSIDE", "Link", "Starter", "shared_link", "start_beside")
 
 # What fits one message beside the socket's own bookkeeping; more goes in a file.
 _INLINE_BYTES = 1 << 16
@@ -31,8 +32,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 # goes last, so that nothing beside us can stand in for the standard library.
 _CODE = f"import sys; sys.path.append({str(_ROOT)!r}); import nacre.process.warden as w; w.main"
 _PYTHON = ("-I", "-S", "-c")
+_WARDEN = (*_PYTHON, f"{_CODE}(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])")
 # The words after Python's own that make a warden of descriptors 0 and 1 of its request.
-INSIDE = (*_PYTHON, f"{_CODE}(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])", "{0}", "{1}")
+INSIDE = (*_WARDEN, "{0}", "{1}")
 
 
 class Starter(Protocol):
@@ -229,15 +231,30 @@ def _send(link: socket.socket, data: bytes, fds: list[int]) -> None:
 
 
 def _spawn_warden(link: int, errors: int) -> int:
-    """Start Python as the warden, in a session of its own, holding nothing of ours.
+    """Start a warden; what it may have of the variables is where it can make a file."""
+    return start_beside(_WARDEN, _tmpdir(), link, errors)
 
+
+def start_beside(
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    link: int,
+    errors: int,
+    more: Sequence[str] = (),
+) -> int:
+    """Start a Python that serves this process, in a session of its own, holding nothing of ours.
+
+    After its words it is told the descriptors of its link and of our pidfd, and then `more`.
     Not by posix_spawn(3): glibc has it ignore two signals that scripts would inherit.
+
+    Raises:
+        OSError: If it cannot be started.
     """
     host = os.pidfd_open(os.getpid())
     try:
         child = subprocess.Popen(
-            [sys.executable, *_PYTHON, f"{_CODE}({link}, {host}, [])"],
-            env={"LC_ALL": "C.UTF-8", **_tmpdir()},
+            [sys.executable, *words, str(link), str(host), *more],
+            env={"LC_ALL": "C.UTF-8", **environ},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
