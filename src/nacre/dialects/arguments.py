@@ -42,8 +42,8 @@ class Arguments:
     def __init__(self, tool: str, given: Mapping[str, object], known: Collection[str]) -> None:
         self._tool = tool
         self._given = {name: value for name, value in given.items() if value is not None}
-        unknown = sorted(str(name) for name in self._given if name not in known)
-        if unknown:
+        if not all(map(known.__contains__, self._given)):
+            unknown = sorted(str(name) for name in self._given if name not in known)
             takes = ", ".join(known) if known else "none"
             raise CallError(f"{tool} has no argument {unknown[0]!r:.60}; its arguments: {takes}")
 

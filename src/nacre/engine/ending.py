@@ -11,7 +11,7 @@ import anyio
 from nacre.engine.follow import Follower
 from nacre.model.call import Run
 from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, Unstarted
-from nacre.process.spawn import SpawnFailed
+from nacre.process.events import SpawnFailed
 
 __all__ = ("end_run", "unusable_folder", "wait_outcome", "wait_started")
 

@@ -5,6 +5,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,6 +13,7 @@ import anyio.to_thread
 
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
+from nacre.engine.account import Account
 from nacre.engine.approvals import Approvals, Checker, Judged, Petition
 from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
 from nacre.engine.explain import crowded, explain, seen_from, starved
@@ -39,7 +41,6 @@ from nacre.model.outcome import (
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
-from nacre.model.violation import Violation
 from nacre.process.link import Link
 from nacre.sandbox.base import Held
 
@@ -88,39 +89,19 @@ class Engine:
             occasion = _moved(run, occasion)
         except UnstartableError as error:
             return Result(outcome=Unstarted(str(error)))
-        result = await self._run(run, occasion)
-        return replace(
-            result,
-            conversation=occasion.asker or occasion.conversation,
-            cwd=occasion.cwd,
-            home=occasion.environ.get("HOME"),
-            confinement=occasion.confinement,
-        )
+        account = Account(occasion)
+        if occasion.witness is not None:
+            occasion.witness(account.sofar)
+        return account.result(await self._run(run, occasion, account))
 
-    async def _run(self, run: Run, occasion: Occasion) -> Result:
+    async def _run(self, run: Run, occasion: Occasion, account: Account) -> Result:
         if why_not := unpassable(run.script):
             return Result(outcome=why_not)
         judged = await self._check(run, occasion)
-        sofar = Result(
-            outcome=Stopped(),
-            verdict=judged.verdict,
-            answer=judged.answer,
-            cwd=occasion.cwd,
-            confinement=occasion.confinement,
-        )
-        _show(occasion, sofar)
-        if judged.refused is None:
-            result = await self._run_allowed(run, occasion, sofar)
-        else:
-            result = Result(outcome=judged.refused)
-        return replace(
-            result,
-            verdict=judged.verdict,
-            answer=judged.answer,
-            notices=(*judged.notices, *result.notices),
-        )
-
-    async def _run_allowed(self, run: Run, occasion: Occasion, sofar: Result) -> Result:
+        account.verdict, account.answer = judged.verdict, judged.answer
+        account.notices = judged.notices
+        if judged.refused is not None:
+            return Result(outcome=judged.refused)
         if occasion.cancel is not None and occasion.cancel.cancelled:
             return Result(outcome=Stopped())
         if occasion.refusal:
@@ -128,50 +109,57 @@ class Engine:
         self._spills.require()
         began = anyio.current_time()
         try:
-            if run.background:
-                await self._jobs.prepare()
-            launch = replace(
-                launch_of(run, occasion.cwd, occasion.environ),
-                lingers=run.linger > timedelta(0),
-                conversation=occasion.conversation,
-                workspace=occasion.doorway.outside if occasion.doorway else None,
-            )
-            if occasion.confinement.ends_jobs and "kill" in run.script:
-                jobs = await self._jobs.groups(occasion.conversation)
-                launch = replace(launch, jobs=jobs)
-            held = await self._holding.hold(
-                launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
-            )
+            held = await self._held(run, occasion)
         except (UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
-        _show(occasion, replace(sofar, enforcement=held.enforcement))
+        account.enforcement = held.enforcement
         try:
-            result = await self._run_held(held, run, occasion)
+            return await self._run_held(held, run, occasion, account)
         finally:
             self._holding.let_go(held)
-        return replace(result, seconds=anyio.current_time() - began, enforcement=held.enforcement)
+            account.seconds = anyio.current_time() - began
 
-    async def _run_held(self, held: Held, run: Run, occasion: Occasion) -> Result:
+    async def _held(self, run: Run, occasion: Occasion) -> Held:
+        """What is to be launched for a run, and what holds it.
+
+        Raises:
+            UnstartableError: If it can be known that it would not start.
+            SandboxError: If it cannot be held as it is to be.
+            StateError: If no job can be made, and it is to be one.
+        """
+        if run.background:
+            await self._jobs.prepare()
+        launch = launch_of(run, occasion)
+        if occasion.confinement.ends_jobs and "kill" in run.script:
+            launch = replace(launch, jobs=await self._jobs.groups(occasion.conversation))
+        return await self._holding.hold(
+            launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
+        )
+
+    async def _run_held(self, held: Held, run: Run, occasion: Occasion, account: Account) -> Result:
         """Spawn what is held, follow it to its end, and say what the sandbox had to do with it."""
         # Before the spawn: a script may be quick to say what time it is.
-        occasion = replace(occasion, began=time.time())
+        began = time.time()
         try:
             process = await self._holding.spawn(held, run.streams)
         except WardenError as error:
             return Result(outcome=Stopped() if self.closed else Unstarted(str(error)))
         streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)
         with Follower(process, streams, occasion.cancel, self._flood_slots) as follower:
-            result = await self._follow(follower, run, occasion)
+            result = await self._follow(follower, run, occasion, began)
             result = await self._put_back(follower, held, result)
-            told: tuple[Violation, ...] = (crowded(held),) if follower.crowded else ()
-            told += (starved(held),) if follower.starved else ()
+            if follower.crowded:
+                account.violations += (crowded(held),)
+            if follower.starved:
+                account.violations += (starved(held),)
         if isinstance(result.outcome, Lost):
             self._link.sweep()
         if self.closed and isinstance(result.outcome, Signaled | Lost):
             result = replace(result, outcome=Stopped())  # by the closing of this engine
         home = occasion.environ.get("HOME")
-        told += explain(result, run.script, held, cwd=seen_from(held, occasion.cwd), home=home)
-        return replace(result, violations=told) if told else result
+        cwd = seen_from(held, occasion.cwd)
+        account.violations += explain(result, run.script, held, cwd=cwd, home=home)
+        return result
 
     async def _put_back(self, follower: Follower, held: Held, result: Result) -> Result:
         """Undo what was done to protected paths, once nothing is left that could do it again."""
@@ -222,14 +210,16 @@ class Engine:
         spill = self._spills.file(run.limit.spill) if run.limit.spill else None
         return Stream(pipe, Recorder(run.limit), spill, occasion.listener)
 
-    async def _follow(self, follower: Follower, run: Run, occasion: Occasion) -> Result:
+    async def _follow(
+        self, follower: Follower, run: Run, occasion: Occasion, began: float
+    ) -> Result:
         outcome = None if run.background else await wait_outcome(follower, run)
         notices: tuple[str, ...] = ()
         if outcome is None:
             outcome = await wait_started(follower)
         if outcome is None:
             try:
-                return await self._time_is_up(follower, run, occasion)
+                return await self._time_is_up(follower, run, occasion, began)
             except WardenError as error:
                 return _result(follower, Lost(str(error)))
             except StateError as error:
@@ -238,7 +228,9 @@ class Engine:
             await end_run(follower, run.grace, outcome)
         return _result(follower, outcome, notices)
 
-    async def _time_is_up(self, follower: Follower, run: Run, occasion: Occasion) -> Result:
+    async def _time_is_up(
+        self, follower: Follower, run: Run, occasion: Occasion, began: float
+    ) -> Result:
         """Make a job of what still runs, or end it, as the call says."""
         if not run.background and run.on_timeout is OnTimeout.KILL:
             return _result(follower, await end_run(follower, run.grace, _timed_out(run)))
@@ -253,7 +245,7 @@ class Engine:
             run=run,
             cwd=occasion.cwd,
             conversation=occasion.conversation,
-            began=occasion.began,
+            began=began,
         )
         for stream in said:
             if stream.spill:
@@ -329,17 +321,14 @@ class Engine:
                 steps.callback(self._jobs.close)
 
 
-def _show(occasion: Occasion, sofar: Result) -> None:
-    if occasion.witness is not None:
-        occasion.witness(sofar)
-
-
 def _moved(run: Run, occasion: Occasion) -> Occasion:
     """The occasion in the folder that the call names.
 
     Raises:
         UnstartableError: If a container does not have that folder.
     """
+    if run.cwd is None and occasion.doorway is None:
+        return occasion
     cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
     if occasion.doorway:
         found = occasion.doorway.outward(cwd)
@@ -350,10 +339,15 @@ def _moved(run: Run, occasion: Occasion) -> Occasion:
 
 
 def _surroundings(occasion: Occasion) -> "Surroundings":
+    cwd = (occasion.doorway and occasion.doorway.inward(occasion.cwd)) or occasion.cwd
+    return _surroundings_of(str(cwd), occasion.environ.get("HOME"))
+
+
+@lru_cache(maxsize=16)
+def _surroundings_of(cwd: str, home: str | None) -> "Surroundings":
     from nacre.syntax.script import Surroundings
 
-    cwd = (occasion.doorway and occasion.doorway.inward(occasion.cwd)) or occasion.cwd
-    return Surroundings(cwd=str(cwd), home=occasion.environ.get("HOME"))
+    return Surroundings(cwd=cwd, home=home)
 
 
 def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:

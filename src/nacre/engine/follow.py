@@ -11,13 +11,12 @@ import anyio
 from nacre.capture.stream import Flood, Stream
 from nacre.errors import WardenError
 from nacre.process.cancel import CancelToken
-from nacre.process.spawn import (
+from nacre.process.events import (
     Begun,
     Crowded,
     Event,
     Gone,
     Kept,
-    Process,
     SeenLast,
     ShellExited,
     SpawnFailed,
@@ -25,6 +24,7 @@ from nacre.process.spawn import (
     Starved,
     Waits,
 )
+from nacre.process.live import Process
 
 __all__ = ("Follower",)
 

@@ -4,14 +4,14 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
-from anyio.lowlevel import current_token
-
 from nacre.config.found import Config
 from nacre.errors import ConfigError
 from nacre.sandbox.contained import IDLE_SECONDS, Wanted
 
-__all__ = ("folder_of", "in_event_loop", "spares_of", "time_of", "wanted_of")
+__all__ = ("folder_of", "spares_of", "time_of", "wanted_of")
 
+# One is there while the next is on its way.
+_SPARES = 2
 _MOST_SPARES = 16
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
 
@@ -34,7 +34,7 @@ def time_of(given: float | None) -> timedelta | None:
 
 
 def spares_of(given: int | None) -> int:
-    """How many shells of a kind wait for their script; none, if nothing was said.
+    """How many shells of a kind wait for their script.
 
     Raises:
         ConfigError: If it is no number of shells.
@@ -43,7 +43,7 @@ def spares_of(given: int | None) -> int:
         raise ConfigError(
             f"spares={given!r} cannot be used; give a number from 0 to {_MOST_SPARES}"
         )
-    return given or 0
+    return _SPARES if given is None else given
 
 
 def wanted_of(config: Config, sandbox: str, *, image: str | None, container: str | None) -> Wanted:
@@ -61,12 +61,3 @@ def wanted_of(config: Config, sandbox: str, *, image: str | None, container: str
     idle = min(config.number("idle_timeout") or IDLE_SECONDS, _LONGEST_SECONDS)
     named = config.text("container") if container or not image else None
     return Wanted(image=config.text("image"), name=named, idle=idle)
-
-
-def in_event_loop() -> bool:
-    """Whether this thread has an event loop that runs."""
-    try:
-        current_token()
-    except RuntimeError:
-        return False
-    return True
