@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Hundreds of processes start in the tests; none is to compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle twins self-check conformance clients docs bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle twins self-check conformance clients docs bench peers fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -91,12 +91,15 @@ clients: $(READY)  ## real MCP clients, which npm fetches, on the MCP server
 docs: $(READY)  ## write the table of conformance anew
 	$(BIN)/python docs/conformance.py > docs/conformance.md
 
-bench: $(READY)  ## the table of ratios
+bench: peers  ## the table of ratios, with the tools that `make peers` has installed
 	$(BIN)/nacre bench
+
+peers: $(READY)  ## install the tools that nacre is measured beside, which PyPI and npm have, in .peers
+	@$(BIN)/python -m nacre.cli.benchmarks.peers.install .peers
 
 fix: $(READY)  ## format, and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## forget the environment
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .conformance .clients
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .conformance .clients .peers

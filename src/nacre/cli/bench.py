@@ -22,6 +22,7 @@ from nacre.cli.benchmarks import (
     mcp,
     start,
 )
+from nacre.cli.benchmarks.peers import measure as peers
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale
 from nacre.cli.benchmarks.saved import Saved, read_json, to_json
 from nacre.cli.benchmarks.table import machine, table
@@ -35,7 +36,7 @@ Examples:
   nacre bench
   nacre bench --only cold --only flood
   nacre bench --json | jq '.[] | select(.holds == false)'
-  nacre bench --chart bench.svg
+  nacre bench --only peers --chart peers.svg
 \b
 Exit codes:
   0  every bar holds
@@ -60,6 +61,7 @@ _BENCHMARKS: Mapping[str, Callable[[Scale], Awaitable[list[Row]]]] = {
     "mcp-ready": mcp.measure_ready,
     "check": check.measure_check,
     "guards": check.measure_cases,
+    "peers": peers.measure,
 }
 
 
