@@ -14,7 +14,11 @@ ROWS = {
     "cold": ["cold"],
     "landlock": ["landlock"],
     "bubblewrap": ["bubblewrap"],
-    "spares": ["spare landlock", "spare bubblewrap"],
+    "spares": [
+        f"spare {sandbox}{way}"
+        for sandbox in ("landlock", "bubblewrap")
+        for way in ("", " back to back", " sync")
+    ],
     "tree": ["tree"],
     "flood": ["flood", "flood memory"],
     "lines": ["lines memory", "lines tail"],

@@ -51,6 +51,10 @@ class Arguments:
         """Whether the argument was given."""
         return name in self._given
 
+    def only(self, name: str) -> bool:
+        """Whether this argument was given, and no other."""
+        return len(self._given) == 1 and name in self._given
+
     def value(self, name: str) -> object:
         """The argument as it came; None if it was not given."""
         return self._given.get(name)

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -20,13 +21,12 @@ from nacre.engine.explain import crowded, explain, seen_from, starved
 from nacre.engine.follow import Follower
 from nacre.engine.holding import Holding, reports
 from nacre.engine.jobs import Jobs
-from nacre.engine.launching import UnstartableError, launch_of, unpassable
+from nacre.engine.launching import UnstartableError, launch_of, moved, unpassable
 from nacre.engine.occasion import Occasion
 from nacre.engine.spills import Spills
 from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
-from nacre.model.doorway import WORKSPACE
 from nacre.model.job import JobOutput
 from nacre.model.outcome import (
     Denied,
@@ -76,6 +76,7 @@ class Engine:
         self._jobs = jobs
         self._flood_slots = threading.Semaphore(_FLOOD_THREADS)
         self._has_checked = False
+        self._live = 0
         self.closed = False
         link.acquire()
 
@@ -86,7 +87,7 @@ class Engine:
             StateError: If the folder that the caller named for output cannot be used.
         """
         try:
-            occasion = _moved(run, occasion)
+            occasion = moved(run, occasion)
         except UnstartableError as error:
             return Result(outcome=Unstarted(str(error)))
         account = Account(occasion)
@@ -145,7 +146,12 @@ class Engine:
         except WardenError as error:
             return Result(outcome=Stopped() if self.closed else Unstarted(str(error)))
         streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)
-        with Follower(process, streams, occasion.cancel, self._flood_slots) as follower:
+        with (
+            self._alone() as alone,
+            Follower(process, streams, occasion.cancel, self._flood_slots) as follower,
+        ):
+            if alone and not run.background:
+                follower.glance()
             result = await self._follow(follower, run, occasion, began)
             result = await self._put_back(follower, held, result)
             if follower.crowded:
@@ -160,6 +166,15 @@ class Engine:
         cwd = seen_from(held, occasion.cwd)
         account.violations += explain(result, run.script, held, cwd=cwd, home=home)
         return result
+
+    @contextmanager
+    def _alone(self) -> Generator[bool]:
+        """Count a live run; whether it is the only one: then nobody minds a short wait of the thread."""
+        self._live += 1
+        try:
+            yield self._live == 1
+        finally:
+            self._live -= 1
 
     async def _put_back(self, follower: Follower, held: Held, result: Result) -> Result:
         """Undo what was done to protected paths, once nothing is left that could do it again."""
@@ -176,7 +191,7 @@ class Engine:
     async def question(self, run: Run, occasion: Occasion) -> Question | None:
         """What a person would be asked about a script, if it were to run now; nothing runs."""
         try:
-            occasion = _moved(run, occasion)
+            occasion = moved(run, occasion)
         except UnstartableError:
             return None
         if unpassable(run.script):
@@ -319,23 +334,6 @@ class Engine:
                 steps.callback(self._spills.close)
                 steps.callback(self._approvals.close)
                 steps.callback(self._jobs.close)
-
-
-def _moved(run: Run, occasion: Occasion) -> Occasion:
-    """The occasion in the folder that the call names.
-
-    Raises:
-        UnstartableError: If a container does not have that folder.
-    """
-    if run.cwd is None and occasion.doorway is None:
-        return occasion
-    cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
-    if occasion.doorway:
-        found = occasion.doorway.outward(cwd)
-        if found is None:
-            raise UnstartableError(f"the working directory {str(cwd)!r} is not in {WORKSPACE}")
-        cwd = found
-    return replace(occasion, cwd=cwd)
 
 
 def _surroundings(occasion: Occasion) -> "Surroundings":

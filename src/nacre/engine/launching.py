@@ -1,15 +1,17 @@
 """From a run to what is executed, or why it cannot be."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from nacre.engine.ending import unusable_folder
 from nacre.engine.occasion import Occasion
 from nacre.model.call import Run
+from nacre.model.doorway import WORKSPACE
 from nacre.model.launch import Launch
 from nacre.model.outcome import Unstarted
 from nacre.process.bash import find_bash, script_words
 
-__all__ = ("UnstartableError", "launch_of", "unpassable")
+__all__ = ("UnstartableError", "launch_of", "moved", "unpassable")
 
 _NO_TIME = timedelta(0)
 
@@ -42,6 +44,23 @@ def launch_of(run: Run, occasion: Occasion) -> Launch:
         conversation=occasion.conversation,
         workspace=occasion.doorway.outside if occasion.doorway else None,
     )
+
+
+def moved(run: Run, occasion: Occasion) -> Occasion:
+    """The occasion in the folder that the call names.
+
+    Raises:
+        UnstartableError: If a container does not have that folder.
+    """
+    if run.cwd is None and occasion.doorway is None:
+        return occasion
+    cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
+    if occasion.doorway:
+        found = occasion.doorway.outward(cwd)
+        if found is None:
+            raise UnstartableError(f"the working directory {str(cwd)!r} is not in {WORKSPACE}")
+        cwd = found
+    return replace(occasion, cwd=cwd)
 
 
 def unpassable(script: str) -> Unstarted | None:

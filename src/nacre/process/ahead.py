@@ -52,32 +52,31 @@ class Ahead:
     def begin(self, script: str, place: Place) -> bool:
         """Give it its script; False if nobody is there to take it."""
         try:
-            self._hear()
             if any(map(holds_data, self.process.pipes)):
                 return False  # whose words would that be?
-            return self._begin_spare(script, place) or self._tell(script)
+            return (self._hear() and self._begin_spare(script, place)) or self._tell(script)
         except WardenError:
             return False
         finally:
             self._let_go()
 
-    def _hear(self) -> None:
-        """Hear whether its spare has come.
+    def _hear(self) -> bool:
+        """Hear the next thing its warden said; whether it was that its spare has come.
 
         Raises:
             WardenError: If it has ended, or its warden.
         """
-        while True:
-            data, fds = self.process.hear()
-            if not data:
-                return
-            message = json.loads(data)
-            if "ready" not in message or len(fds) < _GRIP:
-                _close(fds)
-                raise WardenError(f"the shell that waited for a script said {message!r:.60}")
-            self._grip = Grip(message["ready"], (fds[0], fds[1], fds[2], fds[3]))
-            if fds[_GRIP:]:
-                self.successor = _next(fds[_GRIP:], in_room=self.process.in_room)
+        data, fds = self.process.hear()
+        if not data:
+            return False
+        message = json.loads(data.decode())
+        if "ready" not in message or len(fds) < _GRIP:
+            _close(fds)
+            raise WardenError(f"the shell that waited for a script said {message!r:.60}")
+        self._grip = Grip(message["ready"], (fds[0], fds[1], fds[2], fds[3]))
+        if fds[_GRIP:]:
+            self.successor = _next(fds[_GRIP:], in_room=self.process.in_room)
+        return True
 
     def _begin_spare(self, script: str, place: Place) -> bool:
         grip = self._grip
@@ -88,6 +87,8 @@ class Ahead:
         )
 
     def _tell(self, script: str) -> bool:
+        while self._hear():
+            pass  # it may have ended since it was ready
         data = json.dumps({"script": script}).encode()
         return len(data) <= _MOST_MESSAGE and self.process.send(data)
 

@@ -106,9 +106,10 @@ class Living:
         left = set(owners.values())
         for call in ended:
             if call.mark not in left:
-                self._forget(call)
+                self.forget(call)
 
-    def _forget(self, call: Held) -> None:
+    def forget(self, call: Held) -> None:
+        """Nothing is left of a call."""
         del self.calls[call.mark]
         self.census.forget(call)
         self._over(call)
@@ -151,7 +152,7 @@ class Living:
             call.patience = min(2 * call.patience, _KILL_SECONDS)
             call.insist_at = now + call.patience
             if call.status is not None and call.patience == _KILL_SECONDS:
-                self._forget(call)  # what is left does not let itself be killed by us
+                self.forget(call)  # what is left does not let itself be killed by us
 
     def insist(self) -> None:
         """Kill what was let go of just now, and again what did not end."""

@@ -25,6 +25,7 @@ from contextlib import suppress
 from functools import partial
 
 from nacre.process.afresh import child_wakeup, require_files, start_afresh
+from nacre.process.children import is_childless
 from nacre.process.descriptors import SpareDescriptors
 from nacre.process.held import Held
 from nacre.process.keeper import Keeper
@@ -261,7 +262,12 @@ class Warden:
                 continue
             if call:
                 call.status = status
-                ended.append(call)
+                if call.keeper is None and is_childless():
+                    # The usual case, before all that can wait: somebody waits for it.
+                    self._living.forget(call)
+                    self._tell_ends()
+                else:
+                    ended.append(call)
                 self._reserve.note_end(call)
         self._living.note_death()
         self._ended |= dict.fromkeys(ended)

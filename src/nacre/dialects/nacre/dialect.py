@@ -36,6 +36,7 @@ __all__ = ("NacreDialect",)
 # is more than can be shown is spilled, so that nothing hidden is out of reach.
 _LIMIT = Limit(head=128 * 1024, tail=256 * 1024, spill=64 * 1024 * 1024, inline=BUDGET)
 _TIMEOUT_SECONDS = 120.0
+_TIMEOUT = timedelta(seconds=_TIMEOUT_SECONDS)
 _WAIT_SECONDS = 30.0
 _MOST_SECONDS = 600.0
 # Between asking a script to end and insisting.
@@ -101,6 +102,14 @@ class NacreDialect:
 
 
 def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
+    if given.only("command"):
+        return Run(
+            script=given.text("command"),
+            limit=_LIMIT,
+            timeout=_TIMEOUT,
+            on_timeout=on_timeout,
+            grace=_GRACE,
+        )
     folder = given.text("working_directory", "")
     return Run(
         script=given.text("command"),
