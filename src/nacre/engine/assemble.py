@@ -1,7 +1,7 @@
 """Put an engine together from settings."""
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from nacre.engine.spills import Spills
 from nacre.engine.store import Store
 from nacre.errors import SandboxError
 from nacre.model.job import Ownership
+from nacre.model.value import dataclass
 from nacre.process.link import shared_link
 from nacre.process.spares import Spares
 from nacre.sandbox.base import Sandbox

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from nacre.engine.journal import Journal, moment
@@ -14,6 +14,7 @@ from nacre.model.call import Call, ListJobs, Poll, Run, Stop
 from nacre.model.confinement import Confinement
 from nacre.model.outcome import Denied, Exited, Lost, Outcome, Running, Signaled, Unstarted
 from nacre.model.result import JobList, Result
+from nacre.model.value import dataclass
 
 __all__ = ("BEGAN", "Asked", "Noting")
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 
@@ -22,6 +22,7 @@ from nacre.errors import JobNotFoundError, StateError
 from nacre.model.job import Job, JobOutput, Ownership
 from nacre.model.outcome import Exited, Lost, Outcome, Running, Signaled, Stopped
 from nacre.model.transcript import Limit
+from nacre.model.value import dataclass
 
 __all__ = ("Ledger", "Retention")
 

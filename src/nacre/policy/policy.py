@@ -7,9 +7,10 @@ itself. The strictest of all that was said is the verdict.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision, Verdict
 from nacre.policy.guards.guard import Finding, Pack, Watch
 from nacre.policy.rules.grants import grantable, granted, without

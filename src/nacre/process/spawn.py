@@ -10,7 +10,7 @@ import socket
 import termios
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ import anyio
 from nacre.errors import StateError, WardenError
 from nacre.model.call import Streams
 from nacre.model.launch import Container, Launch, Restriction
+from nacre.model.value import dataclass
 from nacre.process.link import Link
 from nacre.process.marks import pid_outside
 

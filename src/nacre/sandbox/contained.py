@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement, Enforcement, Limits, Network
 from nacre.model.doorway import WORKSPACE, Doorway
 from nacre.model.launch import Container, Hold, Launch, Mount
+from nacre.model.value import dataclass
 from nacre.sandbox.anchors import Anchors
 from nacre.sandbox.attached import Attached, attached
 from nacre.sandbox.base import Held

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from nacre.errors import ConfigError
 from nacre.model.confinement import Confinement, Limits, Network
+from nacre.model.value import dataclass
 from nacre.sandbox.aliases import aliases
 from nacre.sandbox.protected.disk import resolved
 from nacre.sandbox.stores import stores

@@ -10,9 +10,9 @@ import os
 import subprocess  # noqa: TID251 (tried before there is a warden)
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from nacre.model.value import dataclass
 from nacre.sandbox.bubblewrap import find_bwrap
 
 __all__ = ("Host", "probe", "probe_bwrap", "probe_landlock")
