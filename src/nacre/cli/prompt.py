@@ -15,7 +15,7 @@ from nacre.model.approval import Answer, Consent, Question
 from nacre.model.expression import expression
 from nacre.render.underline import one_line, visible
 
-__all__ = ("Prompt", "somebody_is_there")
+__all__ = ("Prompt",)
 
 # More is shown when it is asked for.
 _MOST_LINES = 20
@@ -30,11 +30,6 @@ _BY = "the terminal"
 _COLOUR = expression(r"\x1b\[\d*m")
 # Nothing that an agent wrote begins a line, so that none of it can be taken for a question.
 _MARGIN, _GOES_ON = "  ", "  … "
-
-
-def somebody_is_there() -> bool:
-    """Whether a person can be asked: they see standard error, and type standard input."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 class Prompt:

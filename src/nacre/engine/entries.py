@@ -1,7 +1,7 @@
 """What the journal says of a call: everything but values of variables and the output itself."""
 
 import hashlib
-import secrets
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,7 +46,7 @@ class Noting:
     def __init__(self, journal: Journal, asked: Asked) -> None:
         self._journal = journal
         self._asked = asked
-        self._id = secrets.token_hex(_ID_BYTES)
+        self._id = os.urandom(_ID_BYTES).hex()
         self._began = time.time()
         self._number = -1
         self.call: Call | None = None

@@ -54,7 +54,8 @@ def preset(
     Raises:
         ConfigError: If there is no such preset, or it cannot have what is added.
     """
-    denied = aliases(_distinct(added.deny_read))
+    stored = stores(home) if name == "workspace" else ()
+    denied = aliases(_distinct([*added.deny_read, *stored]))
     protected = _distinct(added.protect)
     match name:
         case "read-only":
@@ -73,7 +74,7 @@ def preset(
         case "workspace":
             return Confinement(
                 name=name,
-                denied=aliases(_distinct([*added.deny_read, *stores(home)])),
+                denied=denied,
                 # The root of everything is nobody's workspace: then only the rest is writable.
                 writable=_outermost([workspace, *git_folders(workspace), *added.write]),
                 protected=protected,

@@ -8,7 +8,7 @@ from anyio.lowlevel import current_token
 
 from nacre.config.found import Config
 from nacre.errors import ConfigError
-from nacre.sandbox.contained import IDLE_SECONDS, Wanted
+from nacre.sandbox.wanted import IDLE_SECONDS, Wanted
 
 __all__ = ("folder_of", "in_event_loop", "spares_of", "time_of", "wanted_of")
 

@@ -25,8 +25,8 @@ from nacre.model.outcome import Exited, Unstarted
 from nacre.model.result import Result
 from nacre.model.transcript import Limit
 from nacre.model.value import dataclass
-from nacre.sandbox.contained import Wanted
 from nacre.sandbox.presets import preset
+from nacre.sandbox.wanted import Wanted
 from nacre.testing.checker import AllowEverything
 
 __all__ = ("Reached", "try_engines")
