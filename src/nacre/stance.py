@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from nacre.config.confinement import Confinements
@@ -11,6 +11,7 @@ from nacre.config.found import Config
 from nacre.dialects.base import Posture
 from nacre.model.confinement import Confinement
 from nacre.model.doorway import Doorway
+from nacre.model.value import dataclass
 from nacre.process.variables import Variables
 from nacre.sandbox.presets import LIMITS
 from nacre.sandbox.probe import probe_landlock

@@ -15,8 +15,9 @@ from nacre import Bash, ToolContext
 from nacre.engine.assemble import Settings, assemble, open_jobs
 from nacre.engine.engine import Engine
 from nacre.engine.jobs import Jobs
-from nacre.engine.ledger import Ledger, Retention
+from nacre.engine.ledger import Ledger
 from nacre.engine.occasion import Occasion
+from nacre.engine.retention import Retention
 from nacre.engine.store import Store
 from nacre.errors import CallError, JobNotFoundError
 from nacre.model.call import (

@@ -8,8 +8,8 @@ import pytest
 
 from nacre.capture.spill import SpillFile
 from nacre.engine.assemble import Settings, assemble
-from nacre.engine.ledger import Retention
 from nacre.engine.occasion import Occasion
+from nacre.engine.retention import Retention
 from nacre.engine.spills import Spills
 from nacre.errors import StateError
 from nacre.model.call import Run

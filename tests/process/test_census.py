@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -158,7 +159,7 @@ def test_the_processes_of_another_call_are_not_its_fault(state: Path, workspace:
             approvals=Approvals(checker, Grants(state / GRANTS)),
             holding=Holding(lambda _: OnlyCounted(), "only-counted", link, Spares(0)),
             spills=Spills(state / "spills", None),
-            jobs=open_jobs(Settings(state=state)),
+            jobs=partial(open_jobs, Settings(state=state)),
         )
         free = Occasion(cwd=workspace, conversation="x", environ={"PATH": os.environ["PATH"]})
         held = replace(free, confinement=Confinement(name="x", limits=Limits(processes=MOST)))

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -307,7 +308,7 @@ async def _run_with(
             lambda _: Landlocked(Host(landlock=abi), surroundings), "landlock", link, Spares(0)
         ),
         spills=Spills(state / "spills", None),
-        jobs=open_jobs(Settings(state=state)),
+        jobs=partial(open_jobs, Settings(state=state)),
     )
     occasion = Occasion(
         cwd=workspace,

@@ -4,6 +4,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -14,7 +15,6 @@ from nacre import Bash
 from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Hold, Launch
-from nacre.sandbox import surroundings as module
 from nacre.sandbox.surroundings import Dressing, Surroundings
 from nacre.sandbox.trees import remove_tree
 from processes import descriptors
@@ -96,6 +96,7 @@ def test_removing_follows_no_link(make: Make, tmp_path: Path) -> None:
 
 _HOST = """
 import sys
+import tempfile
 from pathlib import Path
 from nacre.sandbox.surroundings import Surroundings
 tmp = Surroundings(Path(sys.argv[1]), Path("/w"), keep=sys.argv[2] == "keep").tmp()
@@ -160,7 +161,7 @@ def test_a_state_directory_that_cannot_be_written_costs_no_run(
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "elsewhere").mkdir()
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
     surroundings = make(tmp_path / "file/state", keep=True)
     tmp = surroundings.tmp()
     assert tmp.parent == tmp_path / "elsewhere"
@@ -173,7 +174,7 @@ def test_where_nothing_can_be_made_it_is_said(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
     with pytest.raises(SandboxError, match="set NACRE_STATE or TMPDIR to a folder"):
         make(tmp_path / "file/state").tmp()
 

@@ -12,7 +12,8 @@ import anyio
 
 from nacre.adapters.carrying import Carried, carrying, left_by
 from nacre.dialects.arguments import Arguments
-from nacre.dialects.nacre.replies import BUDGET, refusal, reply_to_run
+from nacre.dialects.nacre.kept import BUDGET
+from nacre.dialects.nacre.replies import refusal, reply_to_run
 from nacre.errors import CallError, ConfigError, NacreError
 from nacre.model.call import Run
 from nacre.model.outcome import Denied, Outcome

@@ -15,13 +15,14 @@ see it: names only, for the journal keeps no values.
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePath
 from shlex import quote
 
 from nacre.model.call import Run, Streams
 from nacre.model.outcome import Exited
 from nacre.model.result import Result
+from nacre.model.value import dataclass
 
 __all__ = ("Carried", "carrying", "left_by")
 

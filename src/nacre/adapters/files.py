@@ -8,7 +8,6 @@ import errno
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from shlex import quote
 from types import MappingProxyType
@@ -28,6 +27,7 @@ from nacre.model.outcome import (
 )
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Limit
+from nacre.model.value import dataclass
 from nacre.tool import Bash, ToolContext
 
 __all__ = (

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from secrets import token_hex
 from shlex import join, quote
@@ -23,6 +23,7 @@ from nacre.model.outcome import (
 )
 from nacre.model.result import Result
 from nacre.model.transcript import Limit, Transcript
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision
 
 try:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, cast
 from uuid import uuid4
@@ -11,6 +11,7 @@ from uuid import uuid4
 from nacre.errors import ConfigError
 from nacre.model.approval import Answer, Consent, Question
 from nacre.model.reply import Reply
+from nacre.model.value import dataclass
 from nacre.tool import Answered, Bash, Memory, ToolContext
 
 try:

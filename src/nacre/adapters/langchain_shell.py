@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from shlex import join, quote
 from typing import Any, cast
 
@@ -24,6 +23,7 @@ from nacre.model.call import Run
 from nacre.model.outcome import Denied, Exited, Signaled, Stopped, Unstarted
 from nacre.model.result import Result
 from nacre.model.transcript import Limit
+from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 from nacre.tool import Bash, ToolContext
 

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import cast
 from uuid import uuid4
 
-from nacre.dialects.nacre.replies import BUDGET, reply_to_run
+from nacre.dialects.nacre.kept import BUDGET
+from nacre.dialects.nacre.replies import reply_to_run
 from nacre.errors import ConfigError, NacreError
 from nacre.model.approval import Answer, Consent, Question
 from nacre.model.call import Run, Streams

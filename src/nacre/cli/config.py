@@ -14,7 +14,7 @@ from nacre.config.layers import gather
 from nacre.config.settings import SETTINGS, Value
 from nacre.config.state import state_folder
 from nacre.dialects.select import select
-from nacre.sandbox.contained import IDLE_SECONDS
+from nacre.sandbox.wanted import IDLE_SECONDS
 
 if TYPE_CHECKING:
     from nacre.policy.rules.layer import Layer

@@ -1,14 +1,17 @@
-"""The options that say where scripts run and what holds them: the same for every command."""
+"""The options that say where scripts run and what holds them: the same for every command.
+
+Help is shown without the tool being imported.
+"""
 
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import click
 
-from nacre.process.cancel import CancelToken
-from nacre.tool import Bash, ToolContext
+if TYPE_CHECKING:
+    from nacre.tool import Bash, ToolContext
 
 __all__ = ("Context", "context_options", "opened_tool", "rules_option", "tool_context")
 
@@ -73,8 +76,10 @@ class _More(TypedDict, total=False):
 
 def opened_tool(
     dialect: str | None, context: Context, rules: tuple[str, ...] = (), **more: Unpack[_More]
-) -> Bash:
+) -> "Bash":
     """A tool as the options say."""
+    from nacre.tool import Bash
+
     output = context["output_dir"]
     return Bash(
         dialect=dialect,
@@ -96,8 +101,11 @@ def opened_tool(
     )
 
 
-def tool_context(context: Context) -> ToolContext:
+def tool_context(context: Context) -> "ToolContext":
     """The context of a call, which can be cancelled."""
+    from nacre.process.cancel import CancelToken
+    from nacre.tool import ToolContext
+
     cwd = context["cwd"]
     return ToolContext(
         working_dir=os.path.abspath(cwd) if cwd else ".",

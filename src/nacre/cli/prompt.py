@@ -1,7 +1,6 @@
 """Ask the person at the terminal about a script that rules leave to them."""
 
 import os
-import re
 import sys
 import termios
 from collections.abc import Callable, Iterable, Iterator
@@ -13,9 +12,10 @@ import anyio
 from nacre.cli.terminal import coloured
 from nacre.cli.verdicts import told
 from nacre.model.approval import Answer, Consent, Question
+from nacre.model.expression import expression
 from nacre.render.underline import one_line, visible
 
-__all__ = ("Prompt", "somebody_is_there")
+__all__ = ("Prompt",)
 
 # More is shown when it is asked for.
 _MOST_LINES = 20
@@ -27,14 +27,9 @@ _ONCE = frozenset({"y", "yes"})
 _ALWAYS = frozenset({"a", "always"})
 _SHOW = frozenset({"s", "show"})
 _BY = "the terminal"
-_COLOUR = re.compile(r"\x1b\[\d*m")
+_COLOUR = expression(r"\x1b\[\d*m")
 # Nothing that an agent wrote begins a line, so that none of it can be taken for a question.
 _MARGIN, _GOES_ON = "  ", "  … "
-
-
-def somebody_is_there() -> bool:
-    """Whether a person can be asked: they see standard error, and type standard input."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 class Prompt:

@@ -1,28 +1,28 @@
 """`nacre run`: one script, its output as it comes, its exit code."""
 
-import json
 import math
 import shlex
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-import anyio
 import click
 
 from nacre.cli.context import Context, context_options, opened_tool, rules_option, tool_context
-from nacre.cli.prompt import Prompt, somebody_is_there
-from nacre.cli.terminal import complain, leave_stdout, spinning, write_out
-from nacre.config.layers import gather
-from nacre.dialects.nacre.replies import reply_to_run
-from nacre.model.outcome import Denied, Exited, Running, Signaled, Stopped, TimedOut
-from nacre.render.underline import visible
-from nacre.tool import Bash, Ran, ToolContext
+from nacre.cli.terminal import complain, leave_stdout, somebody_is_there, spinning, write_out
+from nacre.process.link import shared_link
+from nacre.sandbox.probe import bwrap_ahead
+
+if TYPE_CHECKING:
+    from nacre.tool import Bash, Ran, ToolContext
 
 __all__ = ("command",)
 
 _TIMED_OUT, _OWN_ERROR, _DENIED, _SIGNALED, _BROKEN_PIPE = 124, 125, 126, 128, 141
+_WITH_BUBBLEWRAP = {None, "auto", "bubblewrap"}
 _REMARKS = ("[note: ", "[sandbox: ")
 _MOST_REMARKS = 20
 _EPILOG = """\b
@@ -67,39 +67,59 @@ def command(  # noqa: PLR0913
     that rules leave to a person is asked about, if this is a terminal.
     """
     text = script[0] if len(script) == 1 else shlex.join(script)
-    tool = opened_tool(
-        dialect,
-        context,
-        rules,
-        on_timeout="kill",
-        timeout=_seconds(timeout, context["workspace"]),
-        jobs="detached" if background or as_json else "owned",
-    )
-    asked = tool_context(context)
-    with tool:
-        ran = anyio.run(
-            partial(_run, tool, text, asked, background=background, quiet=as_json or background)
+    kept = background or as_json
+    with _started_ahead(context):
+        tool = opened_tool(
+            dialect,
+            context,
+            rules,
+            on_timeout="kill",
+            timeout=_seconds(timeout, context["workspace"]),
+            jobs="detached" if kept else "owned",
         )
+        with tool:
+            ran = _ran(tool, text, tool_context(context), background=background, quiet=kept)
     if as_json:
-        reply = ran.reply
-        shown = {"text": reply.text, "is_error": reply.is_error, "details": reply.details}
-        click.echo(json.dumps(shown, indent=2))
+        _show_reply(ran)
     ctx.exit(_status(ran, quiet=as_json))
+
+
+@contextmanager
+def _started_ahead(context: Context) -> Generator[None]:
+    """Start what nearly every script will need, while there is still much to be imported."""
+    with ExitStack() as begun:
+        begun.enter_context(shared_link().at_hand())
+        if context["sandbox"] in _WITH_BUBBLEWRAP:
+            begun.enter_context(bwrap_ahead([Path(context["workspace"] or ".").absolute()]))
+        yield
 
 
 def _seconds(given: float | None, workspace: str | None) -> float:
     """The timeout: unlike an agent, a person who names none anywhere has time."""
     if given is not None:
         return given
+    from nacre.config.layers import gather
+
     return gather(Path(workspace or ".").absolute()).number("timeout") or math.inf
 
 
+def _ran(tool: "Bash", text: str, asked: "ToolContext", *, background: bool, quiet: bool) -> "Ran":
+    if not quiet:
+        # While the script is read; of what is refused, nothing stays. A detached tool's folders would.
+        tool.prepare(asked)
+    import anyio
+
+    return anyio.run(partial(_run, tool, text, asked, background=background, quiet=quiet))
+
+
 async def _run(
-    tool: Bash, script: str, context: ToolContext, *, background: bool, quiet: bool
-) -> Ran:
+    tool: "Bash", script: str, context: "ToolContext", *, background: bool, quiet: bool
+) -> "Ran":
     failures: list[OSError] = []
     async with spinning("running") as spinner:
         if somebody_is_there():
+            from nacre.cli.prompt import Prompt
+
             context = replace(context, approver=Prompt(spinner.resting))
 
         def show(data: bytes) -> None:
@@ -120,18 +140,32 @@ async def _run(
     return ran
 
 
+def _show_reply(ran: "Ran") -> None:
+    import json
+
+    reply = ran.reply
+    shown = {"text": reply.text, "is_error": reply.is_error, "details": reply.details}
+    click.echo(json.dumps(shown, indent=2))
+
+
 def _remark(text: str) -> None:
     """Say what nacre noticed beside the output, which a person has seen by now."""
+    from nacre.render.underline import visible
+
     for line in text.splitlines()[-_MOST_REMARKS:]:
         if line.startswith(_REMARKS):
             complain(visible(line.strip("[]")))
 
 
-def _status(ran: Ran, *, quiet: bool) -> int:
+def _status(ran: "Ran", *, quiet: bool) -> int:
     """Turn what came of a script into an exit code, and say what its output does not.
 
     A person is told in the same words whatever the dialect.
     """
+    from nacre.dialects.nacre.replies import reply_to_run
+    from nacre.model.outcome import Denied, Exited, Running, Signaled, Stopped, TimedOut
+    from nacre.render.underline import visible
+
     said = reply_to_run(ran.call, ran.result).text
     lines = [line.strip("[]") for line in said.splitlines()]
     last = lines[-1:]

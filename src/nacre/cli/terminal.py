@@ -3,11 +3,10 @@
 import os
 import select
 import sys
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TextIO
-
-import anyio
 
 __all__ = (
     "Spinner",
@@ -16,6 +15,7 @@ __all__ = (
     "have_streams",
     "leave_stdout",
     "reader_left",
+    "somebody_is_there",
     "spinning",
     "write_out",
 )
@@ -60,6 +60,11 @@ def have_streams() -> None:
             setattr(sys, name, open(fd, "r" if fd == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
+def somebody_is_there() -> bool:
+    """Whether a person can be asked: they see standard error, and type standard input."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def write_out(data: bytes) -> None:
     """Write all of it to standard output, also if that does not block."""
     rest = memoryview(data)
@@ -82,7 +87,7 @@ class Spinner:
 
     def __init__(self, label: str) -> None:
         self._label = label
-        self._began = self._spoke = anyio.current_time()
+        self._began = self._spoke = time.monotonic()
         self._shown = False
         self._resting = False
 
@@ -95,11 +100,11 @@ class Spinner:
             yield
         finally:
             self._resting = False
-            self._began = self._spoke = anyio.current_time()
+            self._began = self._spoke = time.monotonic()
 
     def hide(self) -> None:
         """Make way for output."""
-        self._spoke = anyio.current_time()
+        self._spoke = time.monotonic()
         if self._shown:
             sys.stderr.write(_ERASE_LINE)
             sys.stderr.flush()
@@ -107,10 +112,12 @@ class Spinner:
 
     async def spin(self) -> None:
         """Move on, until cancelled."""
+        import anyio
+
         frame = 0
         while True:
             await anyio.sleep(_FRAME_SECONDS)
-            now = anyio.current_time()
+            now = time.monotonic()
             if not self._resting and now - self._spoke >= _PATIENCE_SECONDS:
                 frame += 1
                 sign = coloured(_FRAMES[frame % len(_FRAMES)], "grey", sys.stderr)
@@ -127,6 +134,8 @@ async def spinning(label: str) -> AsyncGenerator[Spinner]:
     if not sys.stderr.isatty():
         yield spinner
         return
+    import anyio
+
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(spinner.spin)
         try:

@@ -1,11 +1,12 @@
 """What is in force, and where each of it came from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nacre.config.rules import Sourced
 from nacre.config.settings import Value
+from nacre.model.value import dataclass
 
 if TYPE_CHECKING:
     from nacre.policy.rules.layer import Layer

@@ -1,14 +1,14 @@
 """Limits as people write them: `memory=32G`, `processes=4096`, `cpu_seconds=none`."""
 
-import re
 from dataclasses import fields, replace
 
 from nacre.model.confinement import Limits
+from nacre.model.expression import expression
 
 __all__ = ("changed_limits", "read_limits")
 
 _NAMES = tuple(field.name for field in fields(Limits))
-_WRITTEN = re.compile(r"([a-z_]+)=(none|[0-9]{1,15})([KMGT]?)")
+_WRITTEN = expression(r"([a-z_]+)=(none|[0-9]{1,15})([KMGT]?)")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

@@ -5,12 +5,12 @@ What reads them is imported when there are rules: it takes longer than a start.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from nacre.config.files import read_text
 from nacre.errors import ConfigError
+from nacre.model.value import dataclass
 
 if TYPE_CHECKING:
     from nacre.policy.rules.layer import Layer

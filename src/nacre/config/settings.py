@@ -3,10 +3,10 @@
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from nacre.config.limits import read_limits
+from nacre.model.value import dataclass
 
 __all__ = ("PATHS", "SETTINGS", "Setting", "Value")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from nacre.container.mounted import to_mount
 from nacre.container.request import KEPT, LABEL, OWNER, PODMAN, STATE, request_for
 from nacre.container.resident import resident_words
 from nacre.errors import SandboxError
+from nacre.model.value import dataclass
 
 if TYPE_CHECKING:
     import socket

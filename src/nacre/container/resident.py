@@ -4,12 +4,13 @@ The resident is `resident.sh`; its words are described there. This module writes
 reads what comes back from among a script's output. It does nothing.
 """
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 
 __all__ = (
     "ALIVE",
@@ -36,7 +37,7 @@ __all__ = (
 HOUSE, HOUSE_NAME = "NACRE_HOUSE", "nacre-house"
 # Lists of processes show the words of each: those of a whole program would drown the rest.
 _HEAR = 'LC_ALL_WAS=${LC_ALL-unset} LC_ALL=C; read -r n && read -r -N "$n" code && eval "$code"'
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = expression(r"[A-Za-z_][A-Za-z0-9_]*")
 _KINDS = frozenset(
     {b"ready", b"begun", b"unstarted", b"state", b"starved", b"exited", b"unseen", b"gone"}
 )

@@ -1,7 +1,6 @@
 """The contract every dialect keeps."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol
 
@@ -10,6 +9,7 @@ from nacre.model.call import Call, OnTimeout
 from nacre.model.confinement import Confinement, Environment, Network
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
+from nacre.model.value import dataclass
 
 __all__ = ("OPEN", "Dialect", "Posture", "Scene", "ToolSpec")
 

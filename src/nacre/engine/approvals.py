@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
@@ -16,6 +16,7 @@ from nacre.errors import StateError
 from nacre.model.approval import Answer, Consent, Question, Scope
 from nacre.model.confinement import Confinement
 from nacre.model.outcome import Denied, Stopped, Unstarted
+from nacre.model.value import dataclass
 from nacre.model.verdict import Verdict
 from nacre.process.cancel import CancelToken
 

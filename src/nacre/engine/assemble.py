@@ -1,26 +1,29 @@
 """Put an engine together from settings."""
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nacre.engine.approvals import Approvals, Checker
 from nacre.engine.engine import Engine
 from nacre.engine.grants import GRANTS, Grants
 from nacre.engine.holding import Holding
-from nacre.engine.jobs import Jobs
-from nacre.engine.ledger import Ledger, Retention
+from nacre.engine.retention import Retention
 from nacre.engine.spills import Spills
-from nacre.engine.store import Store
 from nacre.errors import SandboxError
 from nacre.model.job import Ownership
+from nacre.model.value import dataclass
 from nacre.process.link import shared_link
 from nacre.process.spares import Spares
 from nacre.sandbox.base import Sandbox
-from nacre.sandbox.contained import Wanted
 from nacre.sandbox.select import known, select
 from nacre.sandbox.surroundings import Surroundings
+from nacre.sandbox.wanted import Wanted
+
+if TYPE_CHECKING:
+    from nacre.engine.jobs import Jobs
 
 __all__ = ("Settings", "assemble", "open_jobs")
 
@@ -73,7 +76,7 @@ def assemble(settings: Settings, checker: Checker) -> Engine:
             settings.retention if settings.detached else None,
             settings.output_dir,
         ),
-        jobs=open_jobs(settings),
+        jobs=partial(open_jobs, settings),
     )
 
 
@@ -90,8 +93,12 @@ def _sandbox(settings: Settings, name: str) -> Sandbox:
         return select("none", surroundings, untrusted)
 
 
-def open_jobs(settings: Settings) -> Jobs:
+def open_jobs(settings: Settings) -> "Jobs":
     """The jobs of a state directory, for those who only look after them."""
+    from nacre.engine.jobs import Jobs
+    from nacre.engine.ledger import Ledger
+    from nacre.engine.store import Store
+
     ledger = Ledger(settings.state / "jobs", Store(settings.state / "nacre.db"), settings.retention)
     ownership = Ownership.DETACHED if settings.detached else Ownership.OWNED
     return Jobs(ledger, ownership=ownership)

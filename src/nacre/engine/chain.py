@@ -10,12 +10,12 @@ import json
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from nacre.errors import StateError
+from nacre.model.value import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

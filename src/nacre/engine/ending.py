@@ -10,10 +10,11 @@ import anyio
 
 from nacre.engine.follow import Follower
 from nacre.model.call import Run
-from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, Unstarted
+from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, TimedOut, Unstarted
+from nacre.model.result import Result
 from nacre.process.events import SpawnFailed
 
-__all__ = ("end_run", "unusable_folder", "wait_outcome", "wait_started")
+__all__ = ("end_run", "result_of", "timed_out", "unusable_folder", "wait_outcome", "wait_started")
 
 # How long the kernel may take to end what was killed before we stop waiting for it.
 _KILL_SECONDS = 2.0
@@ -104,6 +105,28 @@ def _sentence(failed: SpawnFailed) -> str:
             return "bash could not be started: there is not enough memory"
         case _:
             return f"bash could not be started: {failed.reason}"
+
+
+def result_of(
+    follower: Follower, outcome: Outcome, notices: tuple[str, ...] = (), *, drain: bool = True
+) -> Result:
+    """What came of a run, with all that it said by now; without `drain`, with what was read of it."""
+    if drain:
+        follower.drain()
+        for stream in follower.streams:
+            stream.settle(cut_short=isinstance(outcome, TimedOut))
+    output, *errors = (stream.transcript() for stream in follower.streams)
+    return Result(
+        outcome=outcome,
+        transcript=output,
+        errors=errors[0] if errors else None,
+        notices=notices,
+    )
+
+
+def timed_out(run: Run) -> TimedOut:
+    """How a run ends whose time is up."""
+    return TimedOut(run.timeout or timedelta(0))
 
 
 def unusable_folder(cwd: PurePath) -> str | None:

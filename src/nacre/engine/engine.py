@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -16,11 +16,17 @@ from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
 from nacre.engine.account import Account
 from nacre.engine.approvals import Approvals, Checker, Judged, Petition
-from nacre.engine.ending import end_run, unusable_folder, wait_outcome, wait_started
+from nacre.engine.ending import (
+    end_run,
+    result_of,
+    timed_out,
+    unusable_folder,
+    wait_outcome,
+    wait_started,
+)
 from nacre.engine.explain import crowded, explain, seen_from, starved
 from nacre.engine.follow import Follower
 from nacre.engine.holding import Holding, reports
-from nacre.engine.jobs import Jobs
 from nacre.engine.launching import UnstartableError, launch_of, moved, unpassable
 from nacre.engine.occasion import Occasion
 from nacre.engine.spills import Spills
@@ -28,16 +34,7 @@ from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
 from nacre.model.job import JobOutput
-from nacre.model.outcome import (
-    Denied,
-    Lost,
-    Outcome,
-    Running,
-    Signaled,
-    Stopped,
-    TimedOut,
-    Unstarted,
-)
+from nacre.model.outcome import Denied, Lost, Running, Signaled, Stopped, Unstarted
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
@@ -45,6 +42,7 @@ from nacre.process.link import Link
 from nacre.sandbox.base import Held
 
 if TYPE_CHECKING:
+    from nacre.engine.jobs import Jobs
     from nacre.syntax.script import Surroundings
 
 __all__ = ("Engine",)
@@ -66,19 +64,33 @@ class Engine:
         approvals: Approvals,
         holding: Holding,
         spills: Spills,
-        jobs: Jobs,
+        jobs: Callable[[], "Jobs"],
     ) -> None:
         self._link = link
         self._checker = checker
         self._approvals = approvals
         self._holding = holding
         self._spills = spills
-        self._jobs = jobs
+        self._open_jobs, self._lock = jobs, threading.Lock()
+        self._opened_jobs: Jobs | None = None
         self._flood_slots = threading.Semaphore(_FLOOD_THREADS)
         self._has_checked = False
         self._live = 0
         self.closed = False
         link.acquire()
+
+    @property
+    def _jobs(self) -> "Jobs":  # imported when they are first asked for: most calls need none
+        with self._lock:
+            if self._opened_jobs is None:
+                self._opened_jobs = self._open_jobs()
+            return self._opened_jobs
+
+    def prepare(self, occasion: Occasion) -> None:
+        """Have started what will hold a script; what cannot be had is told when that comes."""
+        if not occasion.refusal:
+            with suppress(SandboxError, StateError):
+                self._holding.prepare(occasion)
 
     async def run(self, run: Run, occasion: Occasion) -> Result:
         """Take one script through the whole pipeline.
@@ -236,19 +248,19 @@ class Engine:
             try:
                 return await self._time_is_up(follower, run, occasion, began)
             except WardenError as error:
-                return _result(follower, Lost(str(error)))
+                return result_of(follower, Lost(str(error)))
             except StateError as error:
                 notices = (f"it could not go on as a job: {error}",)
-                outcome = Unstarted(str(error)) if run.background else _timed_out(run)
+                outcome = Unstarted(str(error)) if run.background else timed_out(run)
             await end_run(follower, run.grace, outcome)
-        return _result(follower, outcome, notices)
+        return result_of(follower, outcome, notices)
 
     async def _time_is_up(
         self, follower: Follower, run: Run, occasion: Occasion, began: float
     ) -> Result:
         """Make a job of what still runs, or end it, as the call says."""
         if not run.background and run.on_timeout is OnTimeout.KILL:
-            return _result(follower, await end_run(follower, run.grace, _timed_out(run)))
+            return result_of(follower, await end_run(follower, run.grace, timed_out(run)))
         if follower.started is None:
             raise StateError("it was never seen to start")
         follower.take_back()
@@ -269,7 +281,7 @@ class Engine:
         if run.background:
             return result
         kept = Spill(path=job.output, kept=job.said)
-        told = _result(follower, result.outcome, drain=False)
+        told = result_of(follower, result.outcome, drain=False)
         return replace(result, transcript=replace(told.transcript, spill=kept), errors=told.errors)
 
     async def poll(self, poll: Poll, occasion: Occasion) -> Result:
@@ -333,7 +345,8 @@ class Engine:
                 steps.callback(self._holding.close)
                 steps.callback(self._spills.close)
                 steps.callback(self._approvals.close)
-                steps.callback(self._jobs.close)
+                if self._opened_jobs:
+                    steps.callback(self._opened_jobs.close)
 
 
 def _surroundings(occasion: Occasion) -> "Surroundings":
@@ -364,24 +377,4 @@ def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:
         approve=occasion.approve,
         cancel=occasion.cancel,
         plain=run.stdin is None and not run.environ and run.program is None,
-    )
-
-
-def _timed_out(run: Run) -> TimedOut:
-    return TimedOut(run.timeout or timedelta(0))
-
-
-def _result(
-    follower: Follower, outcome: Outcome, notices: tuple[str, ...] = (), *, drain: bool = True
-) -> Result:
-    if drain:
-        follower.drain()
-        for stream in follower.streams:
-            stream.settle(cut_short=isinstance(outcome, TimedOut))
-    output, *errors = (stream.transcript() for stream in follower.streams)
-    return Result(
-        outcome=outcome,
-        transcript=output,
-        errors=errors[0] if errors else None,
-        notices=notices,
     )

@@ -1,7 +1,7 @@
 """What the journal says of a call: everything but values of variables and the output itself."""
 
 import hashlib
-import secrets
+import os
 import time
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -101,7 +101,7 @@ class Noting:
     def _common(self) -> dict[str, object]:
         asked = self._asked
         # One for both entries of a call.
-        self._id = self._id or secrets.token_hex(_ID_BYTES)
+        self._id = self._id or os.urandom(_ID_BYTES).hex()
         return {
             "at": moment(self._began),
             "call": self._id,

@@ -1,10 +1,10 @@
 """What a failure had to do with the sandbox."""
 
-import re
 from pathlib import PurePath
 
 from nacre.model.confinement import Protection
 from nacre.model.doorway import Doorway
+from nacre.model.expression import expression
 from nacre.model.outcome import Exited, Signaled, TimedOut
 from nacre.model.result import Result
 from nacre.model.transcript import Transcript
@@ -17,7 +17,7 @@ __all__ = ("crowded", "explain", "seen_from", "starved")
 _HEAD_BYTES, _TAIL_BYTES = 16 * 1024, 64 * 1024
 _TIMED_OUT = 124
 # What a script that ended well says of something that was stopped on the way.
-_HINTS = re.compile(
+_HINTS = expression(
     rb"[Dd]enied|ermitted|[Rr]ead-only|EACCES|EROFS|EPERM|[Uu]nreachable|resol|os error|Errno"
 )
 

@@ -1,7 +1,7 @@
 """The grants of a state directory: what people allowed for always, until they take it back."""
 
 import logging
-import secrets
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -72,7 +72,7 @@ class Grants:
             StateError: If it cannot be written.
         """
         row = (
-            secrets.token_hex(_ID_BYTES), rule,
+            os.urandom(_ID_BYTES).hex(), rule,
             scope.conversation, scope.folder, scope.held, time.time(),
         )  # fmt: skip
         self._do(

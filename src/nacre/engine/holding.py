@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nacre.engine.explain import explain, seen_from
+from nacre.engine.occasion import Occasion
 from nacre.engine.threads import in_thread
 from nacre.model.call import Streams
 from nacre.model.confinement import Confinement
@@ -70,6 +71,22 @@ class Holding:
             held = sandbox.hold(launch, confinement, cleared=cleared)
         held.guarded.begin()
         return held
+
+    def prepare(self, occasion: Occasion) -> None:
+        """Have the warden that will hold a call's script started, in its room; wait for neither.
+
+        Raises:
+            SandboxError: If nothing can hold it.
+        """
+        name = occasion.sandbox or self._usual
+        if name == "container":
+            return  # made for the conversation that needs it
+        self._link.start()
+        launch = Launch(executable="", argv=(), cwd=occasion.cwd, environ=occasion.environ)
+        sandbox = self._chosen(name)
+        with self._lock:
+            held = sandbox.hold(launch, occasion.confinement, cleared=occasion.cleared)
+        self._link_to(held).start()
 
     def _chosen(self, name: str) -> Sandbox:
         with self._lock:

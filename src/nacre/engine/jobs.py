@@ -13,7 +13,6 @@ import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path, PurePath
 
@@ -32,6 +31,7 @@ from nacre.errors import StateError
 from nacre.model.call import Condition, JobEnds, Poll, Run
 from nacre.model.job import Job, JobOutput, JobTerms, Naming, Ownership
 from nacre.model.outcome import Lost, Running
+from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 from nacre.process.events import Started
 from nacre.process.live import Process

@@ -8,8 +8,8 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 
 from nacre.capture.stream import Stream
@@ -17,27 +17,20 @@ from nacre.engine.pattern import Pattern
 from nacre.engine.private import make_private
 from nacre.engine.reading import News, OutputFile
 from nacre.engine.record import Ending, JobFiles
+from nacre.engine.retention import Retention
 from nacre.engine.store import JobRow, Store
 from nacre.errors import JobNotFoundError, StateError
 from nacre.model.job import Job, JobOutput, Ownership
 from nacre.model.outcome import Exited, Lost, Outcome, Running, Signaled, Stopped
 from nacre.model.transcript import Limit
 
-__all__ = ("Ledger", "Retention")
+__all__ = ("Ledger",)
 
 _COPY_BYTES = 1 << 20
 _YOUNG_SECONDS = 60.0
 _LOOKS = 4
 # A secret that lies across the border of a range is known by what is beside it.
 _BESIDE = 1 << 14
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
-    """How long ended jobs, and spills kept for later calls, stay readable."""
-
-    count: int = 500
-    age: timedelta = timedelta(days=7)
 
 
 class Ledger:

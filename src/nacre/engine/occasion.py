@@ -1,13 +1,13 @@
 """What one call brings along, beside what it asks for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from nacre.engine.approvals import Approve
 from nacre.model.confinement import Confinement, Network
 from nacre.model.doorway import Doorway
 from nacre.model.result import Result
+from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 
 __all__ = ("UNCONFINED", "Occasion", "Sofar")

@@ -1,7 +1,6 @@
 """Whether a journal is as it was written: its hashes computed again, from the first entry on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +13,7 @@ from nacre.engine.chain import (
     read_journal,
 )
 from nacre.errors import StateError
+from nacre.model.value import dataclass
 
 __all__ = ("Proof", "prove", "set_aside")
 

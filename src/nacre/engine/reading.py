@@ -7,7 +7,7 @@ kept, a reader moves past them and is told how many they were.
 import codecs
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -16,6 +16,7 @@ from nacre.engine.pattern import Pattern
 from nacre.engine.record import Ending, JobFiles
 from nacre.model.job import JobOutput
 from nacre.model.transcript import Limit, Spill, Transcript
+from nacre.model.value import dataclass
 
 __all__ = ("LINE_BYTES", "News", "OutputFile")
 

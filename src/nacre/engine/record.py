@@ -5,11 +5,11 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nacre.errors import StateError
+from nacre.model.value import dataclass
 from nacre.process.keeper import RECORD_BYTES
 
 __all__ = ("Ending", "JobFiles")

@@ -8,8 +8,6 @@ the files in it are ours.
 
 import fcntl
 import os
-import secrets
-import shutil
 import threading
 import time
 from contextlib import suppress
@@ -17,8 +15,8 @@ from pathlib import Path
 from weakref import finalize
 
 from nacre.capture.spill import SpillFile
-from nacre.engine.ledger import Retention
 from nacre.engine.private import make_private
+from nacre.engine.retention import Retention
 from nacre.errors import StateError
 
 __all__ = ("Spills",)
@@ -47,7 +45,7 @@ class Spills:
         if given is not None and retention is None:
             # For a tool that nobody closes; not in a process that it was forked into.
             finalize(self, _remove_files, self._made, os.getpid())
-        self._folder = root / (_KEPT if retention else f"{os.getpid()}-{secrets.token_hex(4)}")
+        self._folder = root / (_KEPT if retention else f"{os.getpid()}-{os.urandom(4).hex()}")
         self._lock = threading.Lock()
         self._claim: int | None = None
 
@@ -72,7 +70,7 @@ class Spills:
 
     def _prepare(self) -> Path:
         """Where the next file goes; its folder is there from then on."""
-        name = f"{secrets.token_hex(6)}.log"
+        name = f"{os.urandom(6).hex()}.log"
         if self._given is None:
             self._claim_folder()
             return self._folder / f"{_NAME}{name}"
@@ -107,7 +105,7 @@ class Spills:
                 os.close(self._claim)
                 self._claim = None
                 if self._retention is None:
-                    shutil.rmtree(self._folder, ignore_errors=True)
+                    _remove(self._folder)
 
 
 def _remove_files(paths: list[Path], owner: int) -> None:
@@ -129,7 +127,13 @@ def _remove_orphans(root: Path) -> None:
     for folder in root.iterdir():
         young = time.time() - _written(folder) < _YOUNG_SECONDS  # perhaps not locked yet
         if folder.name != _KEPT and not young and _unclaimed(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unclaimed(folder: Path) -> bool:

@@ -9,9 +9,11 @@ record copies the end into the database.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from nacre.model.value import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

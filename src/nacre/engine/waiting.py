@@ -5,7 +5,6 @@ import math
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +22,7 @@ from nacre.model.call import (
     PortOpens,
     Silence,
 )
+from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 from nacre.process.inside import listens_inside, path_inside
 from nacre.process.watch import FileWatch

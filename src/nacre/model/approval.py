@@ -1,11 +1,11 @@
 """What a person is asked before a script runs, what they answer, and what of it is remembered."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from hashlib import sha256
 from pathlib import PurePath
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Verdict
 
 __all__ = ("Answer", "Consent", "Grant", "Question", "Scope")

@@ -1,13 +1,14 @@
 """What an agent can ask for, in no dialect's words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from enum import Enum
 from pathlib import PurePath
 
 from nacre.model.job import JobTerms
 from nacre.model.transcript import Limit
+from nacre.model.value import dataclass
 
 __all__ = (
     "Call",

@@ -1,9 +1,11 @@
 """What a command may touch, and what of it was enforced."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, StrEnum
 from pathlib import PurePath
+
+from nacre.model.value import dataclass
 
 __all__ = (
     "UNENFORCED",

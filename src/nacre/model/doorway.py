@@ -1,10 +1,11 @@
 """Where a workspace is, seen from outside a container and from inside."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 
 from nacre.model.confinement import Confinement
+from nacre.model.value import dataclass
 
 __all__ = ("WORKSPACE", "Doorway")
 

@@ -1,11 +1,11 @@
 """A run that outlives its call."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from pathlib import PurePath
 
 from nacre.model.outcome import Outcome
+from nacre.model.value import dataclass
 
 __all__ = ("Completion", "Job", "JobOutput", "JobTerms", "Naming", "Ownership")
 

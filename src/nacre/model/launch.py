@@ -1,8 +1,10 @@
 """Exactly what will be executed, and in what it is held."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
+
+from nacre.model.value import dataclass
 
 __all__ = ("NOT_HELD", "Container", "Hold", "Launch", "Mount", "Restriction", "Room")
 

@@ -1,8 +1,8 @@
 """How a call ended; every way it can end."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Verdict
 
 __all__ = (

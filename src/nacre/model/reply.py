@@ -1,7 +1,9 @@
 """What goes back to the model, in a dialect's words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from nacre.model.value import dataclass
 
 __all__ = ("Reply",)
 

@@ -1,6 +1,6 @@
 """Everything a call produced, in no dialect's words."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import PurePath
 
@@ -10,6 +10,7 @@ from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.job import Job
 from nacre.model.outcome import Outcome
 from nacre.model.transcript import Transcript
+from nacre.model.value import dataclass
 from nacre.model.verdict import Verdict
 from nacre.model.violation import Violation
 

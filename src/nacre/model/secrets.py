@@ -2,11 +2,13 @@
 
 import re
 
+from nacre.model.expression import expression
+
 __all__ = ("is_secret_name",)
 
 # Wider than what a guard refuses to print: a variable that is withheld for
 # nothing costs little, and the host may pass it by name.
-_SECRET = re.compile(
+_SECRET = expression(
     r"""
       API_?KEY | SECRET | TOKEN(?!IZ) | PASSWORD | PASSWD | PASSPHRASE | PASSCODE | CREDENTIAL
     | (?:PRIVATE|ACCESS|SESSION|SIGNING|ENCRYPTION|MASTER|DEPLOY|ACCOUNT)_?KEY

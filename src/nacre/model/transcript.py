@@ -1,7 +1,8 @@
 """What a command said, in bytes."""
 
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from nacre.model.value import dataclass
 
 __all__ = ("Limit", "Spill", "Transcript")
 

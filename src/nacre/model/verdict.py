@@ -1,7 +1,8 @@
 """What the policy said of a script."""
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from nacre.model.value import dataclass
 
 __all__ = ("Decision", "Verdict")
 

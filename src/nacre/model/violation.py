@@ -1,7 +1,8 @@
 """What the sandbox stopped, and what can be done about it."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from nacre.model.value import dataclass
 
 __all__ = ("Violation", "ViolationKind")
 

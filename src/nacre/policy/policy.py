@@ -7,16 +7,19 @@ itself. The strictest of all that was said is the verdict.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision, Verdict
 from nacre.policy.guards.guard import Finding, Pack, Watch
-from nacre.policy.rules.grants import grantable, granted, without
-from nacre.policy.rules.layer import Layer
 from nacre.policy.rules.ruling import Ruling, strictest, unread
 from nacre.syntax.script import Script, ViaKind
 from nacre.syntax.tree import Span
+
+if TYPE_CHECKING:
+    from nacre.policy.rules.layer import Layer
 
 __all__ = ("Policy",)
 
@@ -37,7 +40,7 @@ class Policy:
     """
 
     packs: tuple[Pack, ...] = ()
-    layers: tuple[Layer, ...] = ()
+    layers: "tuple[Layer, ...]" = ()
     unreadable: Decision = Decision.ASK
     through: frozenset[ViaKind] | None = None
     wording: Callable[[Finding, Script], str] | None = None
@@ -75,6 +78,8 @@ class Policy:
 
         What a guard found is nobody's to grant.
         """
+        from nacre.policy.rules.grants import granted, without
+
         covered = granted(script, rules)
         if not covered or self._worth(script) or any(self._findings(script)):
             return ()
@@ -88,6 +93,8 @@ class Policy:
 
     def _narrowest(self, script: Script, rules: tuple[str, ...]) -> Iterator[str]:
         """Rules for what is asked next, empty where there can be none."""
+        from nacre.policy.rules.grants import grantable, granted, without
+
         covered = granted(script, rules)
         rest = without(script, covered)
         asked = strictest(ruling for layer in self.layers if (ruling := layer.judge(rest)))

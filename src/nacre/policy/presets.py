@@ -4,13 +4,13 @@ The default dialect has every pack. Another one has what its document lists, loo
 as far as it says, and leaves a script that cannot be read to bash.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from nacre.errors import ConfigError
+from nacre.model.expression import expression
 from nacre.model.verdict import Decision
 from nacre.policy.credentials.listed_patterns import matches_whole
 from nacre.policy.guards.guard import Finding
@@ -36,7 +36,7 @@ _WAYLAND = (
     "Refused: {what} matches credential-exfiltration denylist. If you need an environment"
     " variable's value for legitimate reasons, ask the user to provide it directly."
 )
-_SEPARATOR = re.compile(r"[;|\n]|&&")
+_SEPARATOR = expression(r"[;|\n]|&&")
 # A text in quotes is not a command position in that document.
 _CODEGEN_THROUGH = frozenset(ViaKind) - {ViaKind.CODE, ViaKind.INTERPRETER, ViaKind.REMOTE}
 

@@ -1,7 +1,6 @@
 """Bash: where it is, and how a script reaches it."""
 
 import os
-import shutil
 
 __all__ = ("find_bash", "script_words")
 
@@ -18,6 +17,8 @@ def find_bash() -> str | None:
     for path in _USUAL:
         if os.access(path, os.X_OK):
             return path
+    import shutil
+
     found = shutil.which("bash")
     return found if found and os.path.isabs(found) else None
 

@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from nacre.model.confinement import Environment
+from nacre.model.expression import expression
 from nacre.model.secrets import is_secret_name
 
 __all__ = ("environ_of", "scrubbed")
@@ -115,12 +116,12 @@ _PASSING = frozenset(name for table in _TABLES for name in table.split())
 _LOCALE = "LC_"
 _FUNCTION = "BASH_FUNC_"
 # JAVA_HOME, ANDROID_SDK_ROOT, JAVA_HOME_17_X64: a folder in which a tool lives.
-_FOLDER = re.compile(r"[A-Z][A-Z0-9_]*_(?:HOME(?:_[A-Z0-9_]+)?|ROOT)")
-_WITH_PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@")
+_FOLDER = expression(r"[A-Z][A-Z0-9_]*_(?:HOME(?:_[A-Z0-9_]+)?|ROOT)")
+_WITH_PASSWORD = expression(r"://[^/\s@]*:[^/\s@]+@")
 _FALLBACK = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 _SHORTEST_SECRET = 8
-_NO_SECRET = re.compile(r"[-+]?[0-9][0-9_.,:-]*|(.)\1*", re.DOTALL)
+_NO_SECRET = expression(r"[-+]?[0-9][0-9_.,:-]*|(.)\1*", re.DOTALL)
 # What stands in such variables and is no secret; it would be missed in any output.
 _COMMON_WORDS = """
     password passw0rd password1 postgres postgresql changeme change-me changeit disabled enabled

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from nacre.errors import WardenError
+from nacre.model.value import dataclass
 
 __all__ = (
     "Begun",

@@ -7,8 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -94,6 +94,16 @@ class Link:
                     os.close(self._errors)
                     self._errors = None
 
+    @contextmanager
+    def at_hand(self) -> Generator[None]:
+        """Have a warden for the length of a block, which is started now and not waited for."""
+        self.acquire()
+        try:
+            self.start()
+            yield
+        finally:
+            self.release()
+
     def send(
         self, request: dict[str, Any], fds: list[int], declared: tuple[str, bytes] | None = None
     ) -> None:
@@ -134,6 +144,12 @@ class Link:
             except ConnectionError:
                 self._hang_up()
                 _send(self._start(), _SWEEP, [])
+
+    def start(self) -> None:
+        """Have the warden started, if there is none; why there can be none is said when one is needed."""
+        with self._lock, suppress(BlockingIOError, WardenError):
+            if self._socket is None:
+                self._start()
 
     def last_words(self) -> str:
         """What the latest warden wrote before it died, if it did."""

@@ -7,13 +7,13 @@ that could tell the difference, as `nacre.process.spare` lists it.
 """
 
 import os
-import re
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 
 from nacre.errors import WardenError
 from nacre.model.call import Streams
+from nacre.model.expression import expression
 from nacre.model.launch import Launch
 from nacre.process.ahead import Ahead, Place
 from nacre.process.grip import ROOM
@@ -32,7 +32,7 @@ _WRITE_FILE = 1 << 1
 _MEDDLING = {"BASH_ENV", "ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "TMOUT", "_"}
 _FUNCTION = "BASH_FUNC_"
 _ENDS = r"[ \t]*(?:[;|&)<>}`\n]|$)"
-_TELLING = re.compile(
+_TELLING = expression(
     # Looks at processes from outside.
     r"/proc\b|\b(?:ps|pgrep|pkill|pidof|killall|pstree|h?top|lsof|fuser|strace|ltrace|gdb)\b"
     # Lists variables that bash sets by itself, or asks for one of them. Where there is no history to

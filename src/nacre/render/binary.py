@@ -1,7 +1,6 @@
 """Tell text from what no one can read."""
 
-import re
-
+from nacre.model.expression import expression
 from nacre.model.transcript import Transcript
 from nacre.render.notice import kept_in, notice
 
@@ -15,7 +14,7 @@ _TOLERANCE = 0.3
 
 # Control characters that text for a terminal does not have, and bytes that are
 # not UTF-8, as surrogateescape decodes them.
-_UNREADABLE = re.compile(r"[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f\udc80-\udcff]")
+_UNREADABLE = expression(r"[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f\udc80-\udcff]")
 
 _MAGICS = (
     (0, b"\x89PNG\r\n\x1a\n", "PNG image"),

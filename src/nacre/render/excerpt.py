@@ -1,6 +1,6 @@
 """Cut a text in the middle, at line borders where it can be."""
 
-from dataclasses import dataclass
+from nacre.model.value import dataclass
 
 __all__ = ("Excerpt", "excerpt", "leading", "tail_share", "trailing")
 

@@ -1,8 +1,8 @@
 """Find how much of a raw text fits a budget once it is cleaned."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from nacre.model.value import dataclass
 from nacre.render.raw import readable
 from nacre.render.terminal import clean
 

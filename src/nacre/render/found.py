@@ -1,6 +1,6 @@
 """Where a secret was found."""
 
-from dataclasses import dataclass
+from nacre.model.value import dataclass
 
 __all__ = ("Found",)
 

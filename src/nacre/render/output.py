@@ -1,8 +1,7 @@
 """A transcript as a model reads it: cleaned, and cut in the middle to a budget."""
 
-from dataclasses import dataclass
-
 from nacre.model.transcript import Transcript
+from nacre.model.value import dataclass
 from nacre.render.binary import is_binary, summary
 from nacre.render.excerpt import leading, tail_share, trailing
 from nacre.render.fit import Piece, fit, piece

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from nacre.model.job import JobOutput
 from nacre.model.result import Result
 from nacre.model.transcript import Transcript
-from nacre.render.redact import Redactor
+
+if TYPE_CHECKING:
+    from nacre.render.redact import Redactor
 
 __all__ = ("Redaction",)
 
@@ -29,20 +33,31 @@ class Redaction:
         if self._hears and self._stream and (rest := self._stream.finish()):
             self._hears(rest)
         if result.transcript.head or result.transcript.tail or result.errors:
-            redactor = Redactor(self._secrets())
+            redactor = self._redactor()
             errors = _redacted(result.errors, redactor) if result.errors else None
             return replace(result, transcript=_redacted(result.transcript, redactor), errors=errors)
         return result
 
+    def range(self, found: JobOutput) -> JobOutput:
+        """A range of what a job said, without secrets, those across its borders included."""
+        shown = self._redactor().between(found.before, found.data, found.after)
+        return replace(found, data=shown, before=b"", after=b"")
+
+    def _redactor(self) -> "Redactor":
+        # Imported when there is something to be shown: some scripts say nothing.
+        from nacre.render.redact import Redactor
+
+        return Redactor(self._secrets())
+
     def _feed(self, data: bytes) -> None:
         if self._stream is None:
-            self._stream = Redactor(self._secrets())
+            self._stream = self._redactor()
         shown = self._stream.feed(data)
         if shown and self._hears:
             self._hears(shown)
 
 
-def _redacted(transcript: Transcript, redactor: Redactor) -> Transcript:
+def _redacted(transcript: Transcript, redactor: "Redactor") -> Transcript:
     if transcript.omitted == 0:
         # One text: the border between head and tail may lie within a secret.
         whole = redactor.feed(transcript.head + transcript.tail) + redactor.finish()

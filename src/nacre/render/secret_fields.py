@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.render.found import Found
 
 __all__ = ("REACH", "find_fields", "unfinished_field")
@@ -156,7 +157,7 @@ _FIELDS = (
 _TRIGGERS = tuple({word.encode(): None for field in _FIELDS for word in field.triggers.split()})
 _LONGEST = max(map(len, _TRIGGERS))
 # Said for a secret where it is explained how to give one.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = expression(
     rb"(?:example|changeme|change[_-]me|placeholder|dummy|replace|insert|todo|redacted|undefined"
     rb"|required|optional|&lt;).*"
     rb"|.*(?:your[_-]|\.\.\.|\*\*\*|[_-]xxx|xxxx).*|xxx"

@@ -8,18 +8,19 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from nacre.model.expression import expression
 from nacre.render.screen import Screen
 
 __all__ = ("clean",)
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = expression(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 # The long patterns begin with a set of characters, not with alternatives: so the
 # regex engine skips plain text quickly.
 
 # What leaves no trace on a screen. A control string (OSC, DCS, SOS, PM, APC)
 # that nobody ends is taken to end with its line: it must not swallow the rest.
-_UNSEEN = re.compile(
+_UNSEEN = expression(
     r"""
     [\x00-\x07\x0e-\x1f\x7f-\x84\x86-\x9f]
     (?: (?: (?<=\x1b)[PX\]^_] | (?<=[\x90\x98\x9d-\x9f]) )
@@ -33,11 +34,11 @@ _UNSEEN = re.compile(
     re.VERBOSE,
 )
 
-_NEWLINE = re.compile(r"[\r\v\f\x85\x1b](?:(?<=\r)(?<!\r\r)\r*\n|(?<=[\v\f\x85])|(?<=\x1b)[DE])")
+_NEWLINE = expression(r"[\r\v\f\x85\x1b](?:(?<=\r)(?<!\r\r)\r*\n|(?<=[\v\f\x85])|(?<=\x1b)[DE])")
 
 # What moves the cursor or erases. A status line is drawn the way apt does: the
 # cursor goes to a fixed row outside of the text, writes, and comes back.
-_MOVE = re.compile(
+_MOVE = expression(
     r"""
     [\x08\r\x1b\x9b]
     (?: (?<=\x08) (?P<back> \x08* )

@@ -1,13 +1,14 @@
 """A part of a script, underlined where it stands."""
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate
 
+from nacre.model.expression import expression
+
 __all__ = ("characters", "one_line", "underlined", "visible")
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = expression(r"[\ud800-\udfff]")
 _TAB = "    "
 _MOST_LINES = 3
 _CUT = "…"

@@ -1,12 +1,12 @@
 """A container that somebody else made: what it holds is what they asked for."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from nacre.container.engine import Engine
 from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement, Network
 from nacre.model.doorway import WORKSPACE
+from nacre.model.value import dataclass
 
 __all__ = ("Attached", "attached")
 

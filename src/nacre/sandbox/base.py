@@ -1,11 +1,12 @@
 """The contract every sandbox keeps."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import Protocol
 
 from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.launch import Launch
+from nacre.model.value import dataclass
 from nacre.sandbox.guarded import Guarded
 
 __all__ = ("Held", "Sandbox")

@@ -10,10 +10,13 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from nacre.model.confinement import Confinement, Network
 from nacre.model.launch import Room
-from nacre.sandbox.protected.paths import Mounts
+
+if TYPE_CHECKING:
+    from nacre.sandbox.protected.paths import Mounts
 
 __all__ = ("find_bwrap", "own_python", "room")
 
@@ -58,7 +61,7 @@ def room(
     confinement: Confinement,
     *,
     tmp: Path | None,
-    mounts: Mounts | None = None,
+    mounts: "Mounts | None" = None,
     expected: tuple[str, ...] = (),
 ) -> Room:
     """The room for a confinement; `tmp` is what it has for /tmp.

@@ -4,7 +4,7 @@ Numbers are those of the kernel's own tables, for x86_64 and for the generic tab
 that aarch64 uses; None where an architecture never had the call.
 """
 
-import platform
+import os
 from typing import NamedTuple
 
 from nacre.errors import ConfigError
@@ -45,7 +45,7 @@ def this_machine() -> Machine:
     Raises:
         ConfigError: If no filter can be made for it.
     """
-    name = platform.machine()
+    name = os.uname().machine
     if name not in _MACHINES:
         raise ConfigError(
             f"there is no system call table for {name!r}; use x86_64 or aarch64, or sandbox='none'"

@@ -3,8 +3,8 @@
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path, PurePath
+from dataclasses import asdict, replace
+from pathlib import PurePath
 from typing import NamedTuple
 
 from nacre.container.address import address
@@ -14,6 +14,7 @@ from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement, Enforcement, Limits, Network
 from nacre.model.doorway import WORKSPACE, Doorway
 from nacre.model.launch import Container, Hold, Launch, Mount
+from nacre.model.value import dataclass
 from nacre.sandbox.anchors import Anchors
 from nacre.sandbox.attached import Attached, attached
 from nacre.sandbox.base import Held
@@ -24,28 +25,12 @@ from nacre.sandbox.limits import resource_limits
 from nacre.sandbox.seccomp import Sockets
 from nacre.sandbox.surroundings import Dressing, Surroundings
 from nacre.sandbox.table import container_table
+from nacre.sandbox.wanted import Wanted
 
-__all__ = ("IDLE_SECONDS", "Contained", "Wanted", "open_container")
+__all__ = ("Contained", "open_container")
 
-IDLE_SECONDS = 1800.0
 _UNPASSABLE, _UNPASSABLE_FOLDER = ',"\r\n', ',:"\r\n'
 _TMP = PurePath("/tmp")  # noqa: S108 (the container's own)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which container is asked for: one made of an `image`, or one of a `name` that is there.
-
-    One that is `kept` outlives its host; `state` is the state directory it belongs to. `engine`
-    is the address of the engine, if it is not the first that is found.
-    """
-
-    image: str | None = None
-    name: str | None = None
-    idle: float = IDLE_SECONDS
-    kept: bool = False
-    state: Path = Path("/")
-    engine: str | None = None
 
 
 def open_container(wanted: Wanted, surroundings: Surroundings) -> "Contained":

@@ -4,9 +4,8 @@ A gap is either a protection that nothing enforces, or a corner of one that is
 enforced otherwise. Whoever chooses a sandbox by name accepts its gaps.
 """
 
-from dataclasses import dataclass
-
 from nacre.model.confinement import Protection
+from nacre.model.value import dataclass
 
 __all__ = ("GAPS", "Gap", "gaps", "left_out")
 

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from nacre.errors import ConfigError
 from nacre.model.confinement import Confinement, Limits, Network
+from nacre.model.value import dataclass
 from nacre.sandbox.aliases import aliases
 from nacre.sandbox.protected.disk import resolved
 from nacre.sandbox.stores import stores
@@ -54,7 +54,8 @@ def preset(
     Raises:
         ConfigError: If there is no such preset, or it cannot have what is added.
     """
-    denied = aliases(_distinct(added.deny_read))
+    stored = stores(home) if name == "workspace" else ()
+    denied = aliases(_distinct([*added.deny_read, *stored]))
     protected = _distinct(added.protect)
     match name:
         case "read-only":
@@ -73,7 +74,7 @@ def preset(
         case "workspace":
             return Confinement(
                 name=name,
-                denied=aliases(_distinct([*added.deny_read, *stores(home)])),
+                denied=denied,
                 # The root of everything is nobody's workspace: then only the rest is writable.
                 writable=_outermost([workspace, *git_folders(workspace), *added.write]),
                 protected=protected,

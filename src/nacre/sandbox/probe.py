@@ -9,13 +9,18 @@ import errno
 import os
 import subprocess  # noqa: TID251 (tried before there is a warden)
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from functools import cache
 from pathlib import PurePath
 
+from nacre.model.value import dataclass
 from nacre.sandbox.bubblewrap import find_bwrap
 
-__all__ = ("Host", "probe", "probe_bwrap", "probe_landlock")
+__all__ = ("Host", "bwrap_ahead", "probe", "probe_bwrap", "probe_landlock")
+
+# The path of bubblewrap, or None and why it is of no use.
+Bwrap = tuple[str | None, str]
 
 _CREATE_RULESET = 444
 _VERSION = 1
@@ -72,25 +77,66 @@ def _seccomp() -> str:
     return "" if number in {errno.EFAULT, errno.EACCES} else os.strerror(number)
 
 
-def probe_bwrap(untrusted: Iterable[PurePath]) -> tuple[str | None, str]:
+def probe_bwrap(untrusted: Iterable[PurePath]) -> Bwrap:
     """Bubblewrap, if a room can be made with it; otherwise why not."""
     bwrap = find_bwrap(untrusted)
     if bwrap is None:
         return None, "bubblewrap is not installed"
+    trial = _ahead(os.getpid()).pop(bwrap, None) or _Trial(bwrap)
+    return trial.answer()
+
+
+@contextmanager
+def bwrap_ahead(untrusted: Iterable[PurePath]) -> Generator[None]:
+    """Try bubblewrap for the first `probe` within the block, while that is not yet needed."""
+    bwrap = find_bwrap(untrusted)
+    begun = _ahead(os.getpid())
+    if bwrap is not None:
+        begun[bwrap] = _Trial(bwrap)
     try:
-        tried = subprocess.run(
-            [bwrap, *_TRIAL, "/bin/true"],
-            env={"LC_ALL": "C.UTF-8"},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=_TRY_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return None, f"{bwrap} cannot be run: {error}"
-    if tried.returncode == 0:
-        return bwrap, ""
-    said = tried.stderr.decode(errors="replace").strip().splitlines()
-    return None, f"{bwrap} fails: {said[-1] if said else f'exit code {tried.returncode}'}"
+        yield
+    finally:
+        while begun:
+            begun.popitem()[1].answer()
+
+
+class _Trial:
+    """A room that is made to see whether one can be made."""
+
+    def __init__(self, bwrap: str) -> None:
+        self._bwrap = bwrap
+        self._failure = ""
+        try:
+            self._process = subprocess.Popen(
+                [bwrap, *_TRIAL, "/bin/true"],
+                env={"LC_ALL": "C.UTF-8"},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            self._failure = f"{bwrap} cannot be run: {error}"
+
+    def answer(self) -> Bwrap:
+        """What came of it; waits until that is known."""
+        if self._failure:
+            return None, self._failure
+        with self._process as process:
+            try:
+                _, errors = process.communicate(timeout=_TRY_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                process.kill()
+                return None, f"{self._bwrap} cannot be run: {error}"
+        if process.returncode == 0:
+            return self._bwrap, ""
+        said = errors.decode(errors="replace").strip().splitlines()
+        why = said[-1] if said else f"exit code {process.returncode}"
+        return None, f"{self._bwrap} fails: {why}"
+
+
+@cache
+def _ahead(pid: int) -> dict[str, _Trial]:
+    """What this process has begun to try, by the program that is tried."""
+    del pid  # a forked child did not begin what its parent did
+    return {}

@@ -13,8 +13,9 @@ A right that is handled is denied wherever no rule grants it; one that the kerne
 know cannot be handled, and stays open.
 """
 
-from dataclasses import dataclass
 from enum import IntFlag
+
+from nacre.model.value import dataclass
 
 __all__ = (
     "FILE_RIGHTS",

@@ -14,9 +14,9 @@ ignores the others.
 import errno
 import struct
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 
+from nacre.model.value import dataclass
 from nacre.sandbox.calls import Machine
 
 __all__ = (

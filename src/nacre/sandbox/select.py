@@ -1,4 +1,4 @@
-"""Choose a sandbox by name, or refuse."""
+"""Choose a sandbox by name, or refuse. The one that is chosen is imported, and no other."""
 
 import os
 from collections.abc import Sequence
@@ -6,13 +6,10 @@ from pathlib import PurePath
 
 from nacre.errors import ConfigError, SandboxError
 from nacre.sandbox.base import Sandbox
-from nacre.sandbox.bubblewrapped import Bubblewrapped
-from nacre.sandbox.contained import Wanted, open_container
 from nacre.sandbox.gaps import left_out
-from nacre.sandbox.landlocked import Landlocked
-from nacre.sandbox.none import Unconfined
 from nacre.sandbox.probe import Host, probe
 from nacre.sandbox.surroundings import Surroundings
+from nacre.sandbox.wanted import Wanted
 
 __all__ = ("NAMES", "known", "select")
 
@@ -48,17 +45,29 @@ def select(
     """
     known(name)
     if name == "none":
-        return Unconfined()
+        return _unconfined()
     if name == "container":
+        from nacre.sandbox.contained import open_container
+
         return open_container(wanted or Wanted(), surroundings)
     host = probe(untrusted, bubblewrap=name != "landlock")
     if name != "landlock" and host.bwrap and not host.no_seccomp:
+        from nacre.sandbox.bubblewrapped import Bubblewrapped
+
         return Bubblewrapped(host, host.bwrap, surroundings)
     if name != "bubblewrap" and host.landlock and not host.no_seccomp:
+        from nacre.sandbox.landlocked import Landlocked
+
         return Landlocked(host, surroundings)
     if name == "auto" and os.environ.get(ALLOW_UNCONFINED) == "1":
-        return Unconfined()
+        return _unconfined()
     raise SandboxError(_refusal(name, host))
+
+
+def _unconfined() -> Sandbox:
+    from nacre.sandbox.none import Unconfined
+
+    return Unconfined()
 
 
 def _refusal(name: str, host: Host) -> str:

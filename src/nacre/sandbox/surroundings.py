@@ -3,8 +3,6 @@
 import fcntl
 import hashlib
 import os
-import secrets
-import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,7 +31,7 @@ class Surroundings:
         name = hashlib.sha256(os.fsencode(workspace)).hexdigest()[:16]
         self._state = state
         self._keep = keep
-        self._tmp = state / "tmp" / (name if keep else f"{os.getpid()}-{secrets.token_hex(4)}")
+        self._tmp = state / "tmp" / (name if keep else f"{os.getpid()}-{os.urandom(4).hex()}")
         self._claim: int | None = None
         self._made = False
         self._lock = threading.Lock()
@@ -69,6 +67,8 @@ class Surroundings:
 
     def _make_elsewhere(self) -> None:
         """A state directory that cannot be written costs jobs and spills, not runs."""
+        import tempfile
+
         try:
             self._tmp = Path(tempfile.mkdtemp(prefix="nacre-"))
         except OSError as error:
@@ -103,7 +103,8 @@ class Surroundings:
                 raise SandboxError(
                     f"{str(root)!r} is to be writable, and there is no such folder; make it first"
                 )
-            if around := next((path for path in confinement.denied if path in root.parents), None):
+            above = frozenset(root.parents)
+            if around := next((path for path in confinement.denied if path in above), None):
                 raise SandboxError(
                     f"{str(root)!r} is to be writable, and lies in {str(around)!r}, which nobody"
                     " may read; work elsewhere, or with confinement='open'"

@@ -1,10 +1,14 @@
 """Which layer enforces what: the table that every result carries."""
 
-from nacre.container.engine import Facts
+from typing import TYPE_CHECKING
+
 from nacre.model.confinement import UNENFORCED, Confinement, Enforcement, Network, Protection
 from nacre.model.launch import Container
-from nacre.sandbox.attached import Attached
 from nacre.sandbox.rights import Fs, Net, Rights, Scope
+
+if TYPE_CHECKING:
+    from nacre.container.engine import Facts
+    from nacre.sandbox.attached import Attached
 
 __all__ = ("container_table", "landlock_table", "none_table", "room_table")
 
@@ -78,8 +82,8 @@ def room_table(
 def container_table(
     confinement: Confinement,
     container: Container,
-    facts: Facts,
-    there: Attached | None,
+    facts: "Facts",
+    there: "Attached | None",
     *,
     denies: bool,
 ) -> Enforcement:
@@ -115,12 +119,12 @@ def container_table(
     return Enforcement(by=by | _always(cleared=True) | {_P.LIFETIME: "porter+container"})
 
 
-def _writes_no_more(confinement: Confinement, there: Attached) -> bool:
+def _writes_no_more(confinement: Confinement, there: "Attached") -> bool:
     """Whether a container that somebody made can be written where it may be, and nowhere else."""
     return there.read_only and (bool(confinement.writable) or there.read_only_workspace)
 
 
-def _by_cgroup(container: Container, facts: Facts, there: Attached | None) -> dict[str, str]:
+def _by_cgroup(container: Container, facts: "Facts", there: "Attached | None") -> dict[str, str]:
     """The limits of all that is in a container; some engines take them and ignore them."""
     asked = {
         _P.MEMORY_LIMIT: (

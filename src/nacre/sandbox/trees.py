@@ -3,7 +3,6 @@
 import os
 import stat
 from contextlib import suppress
-from secrets import token_hex
 
 __all__ = ("remove_tree",)
 
@@ -48,7 +47,7 @@ def _take(name: str, here: int, top: int) -> str:
             os.unlink(name, dir_fd=here)
             return ""
         os.chmod(name, 0o700, dir_fd=here)
-        fresh = f".gone-{token_hex(8)}"
+        fresh = f".gone-{os.urandom(8).hex()}"
         os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=top)
         return fresh
     return ""

@@ -7,7 +7,6 @@ the client and to the call's arguments.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from secrets import token_hex
 
 from mcp.server.context import ServerRequestContext
@@ -22,6 +21,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from nacre.model.approval import Answer, Consent, Question
+from nacre.model.value import dataclass
 from nacre.render.underline import characters, one_line, underlined, visible
 from nacre.tool import Answered, Memory
 

@@ -4,7 +4,6 @@ import resource
 import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,6 +11,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from nacre.errors import ConfigError
+from nacre.model.value import dataclass
 from nacre.server.clients import IDLE_SECONDS, MOST_CLIENTS, Clients
 from nacre.server.ending import told_to_end
 from nacre.server.gate import Gate, is_host_name, is_loopback

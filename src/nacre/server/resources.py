@@ -1,7 +1,6 @@
 """The output of jobs as resources that can be read by range."""
 
 import base64
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from mcp.shared.exceptions import MCPError
@@ -16,6 +15,7 @@ from mcp.types import (
 
 from nacre.model.job import Job, JobOutput
 from nacre.model.outcome import Running
+from nacre.model.value import dataclass
 from nacre.render.underline import one_line
 
 __all__ = ("TEMPLATES", "Range", "contents_of", "range_of", "resource_of")

@@ -2,9 +2,11 @@
 
 import re
 
+from nacre.model.expression import expression
+
 __all__ = ("number", "unescape")
 
-_ESCAPE = re.compile(
+_ESCAPE = expression(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]+)\}"
     r"|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))",
     re.DOTALL,

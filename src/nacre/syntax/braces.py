@@ -1,7 +1,6 @@
 """Brace expansion: `{a,b}` and `{1..3}`, before anything else is expanded."""
 
-import re
-
+from nacre.model.expression import expression
 from nacre.syntax.ansi import number
 from nacre.syntax.tree import Parameter, Part, Text
 
@@ -10,8 +9,8 @@ __all__ = ("expand_braces",)
 _MOST_WORDS = 64
 _MOST_GROUPS = 24
 _SIGNS = frozenset("{},")
-_PIECES = re.compile(r"[{},]|[^{},]+")
-_RANGE = re.compile(r"(-?[0-9]+|[A-Za-z])\.\.(-?[0-9]+|[A-Za-z])(?:\.\.-?[0-9]+)?")
+_PIECES = expression(r"[{},]|[^{},]+")
+_RANGE = expression(r"(-?[0-9]+|[A-Za-z])\.\.(-?[0-9]+|[A-Za-z])(?:\.\.-?[0-9]+)?")
 # One member of a word: a part, or one of the three signs.
 _Atom = Part | str
 

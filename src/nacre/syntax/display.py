@@ -1,24 +1,24 @@
 """A script as a person should see it: without the `cd` to where it is anyway."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from posixpath import join, normpath
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.parser.parse import parse
 from nacre.syntax.tree import Item, Node, Parameter, Part, RawWord, Simple, Span, Text
 
 __all__ = ("display",)
 
-_OPTION = re.compile(r"-[LPe@]+")
+_OPTION = expression(r"-[LPe@]+")
 # What is cut together with a command: its separator, and blanks up to the next command or comment.
-_JOINT = re.compile(r"(?:[ \t]|\\\n)*(?:&&|;|(?=[\n#]))(?:[ \t\n]|\\\n)*")
-_COMMENTS = re.compile(r"(?:[ \t\n]|\\\n|#[^\n]*\n)*")
-_MOVES = re.compile(r"\b(?:cd|pushd|popd)\b")
+_JOINT = expression(r"(?:[ \t]|\\\n)*(?:&&|;|(?=[\n#]))(?:[ \t\n]|\\\n)*")
+_COMMENTS = expression(r"(?:[ \t\n]|\\\n|#[^\n]*\n)*")
+_MOVES = expression(r"\b(?:cd|pushd|popd)\b")
 # In an unquoted text these make it more than its characters; from an unquoted variable, also blanks.
-_EXPANDS = re.compile(r"[*?\[{]")
-_SPLITS = re.compile(r"[\s*?\[]")
+_EXPANDS = expression(r"[*?\[{]")
+_SPLITS = expression(r"[\s*?\[]")
 
 
 def display(text: str, cwd: str, home: str | None) -> str:

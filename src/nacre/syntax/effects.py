@@ -1,8 +1,8 @@
 """What builtins change in the shell that runs them."""
 
-import re
 from collections.abc import Callable
 
+from nacre.model.expression import expression
 from nacre.syntax.ansi import number
 from nacre.syntax.script import Command
 from nacre.syntax.state import MOST_ELEMENTS, State
@@ -10,7 +10,7 @@ from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, Word
 
 __all__ = ("affect", "changes_shell")
 
-_DECLARED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)?")
+_DECLARED = expression(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=)?")
 _RUN_OTHERS = frozenset({"eval", "command", "builtin", "trap", "exec", "alias", "shopt"})
 _MOST_FOLDERS = 4
 _MARKED_ROOTS = (HOME, CWD, HOLE)

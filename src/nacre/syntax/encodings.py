@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-import re
+
+from nacre.model.expression import expression
 
 __all__ = ("decoded", "encoded", "from_base32", "from_base64", "from_hex")
 
@@ -35,7 +36,7 @@ def from_base32(text: str) -> bytes:
         return b""
 
 
-_HEX = re.compile(r"[0-9a-fA-F]{2}")
+_HEX = expression(r"[0-9a-fA-F]{2}")
 
 
 def from_hex(text: str) -> bytes:

@@ -5,12 +5,12 @@ which: then there are several *readings* of it. What a variable could hold comes
 from the `State`; what a substitution prints is asked of the reader.
 """
 
-import re
 from collections.abc import Callable
 from itertools import islice, product
 from math import prod
 from typing import TypeGuard
 
+from nacre.model.expression import expression
 from nacre.syntax.ansi import number
 from nacre.syntax.braces import expand_braces
 from nacre.syntax.fields import Growing, Option, Reading, append, as_readings, globbed
@@ -21,17 +21,17 @@ from nacre.syntax.word import FIELDS, HOLE, HOME, SET, Expansion, Word, known
 
 __all__ = ("Expander", "Reading")
 
-_SPECIAL = re.compile(r"[*?\[{~]")
-_TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
-_TILDE_VALUE = re.compile(r"(^|:)~([A-Za-z0-9_.+-]*)(?=[/:]|$)")
-_ASSIGNS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SPECIAL = expression(r"[*?\[{~]")
+_TILDE = expression(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
+_TILDE_VALUE = expression(r"(^|:)~([A-Za-z0-9_.+-]*)(?=[/:]|$)")
+_ASSIGNS = expression(r"[A-Za-z_][A-Za-z0-9_]*=")
+_NAMES = expression(r"[A-Za-z_][A-Za-z0-9_]*")
 _COUNTS = frozenset({"#", "?", "$", "!", "-", "UID", "EUID", "PPID", "RANDOM", "SECONDS"})
 _BLANK = (" \t\n",)
 _MOST_PARTS = 500
 _MOST_READINGS = 8
 # Not in the environment of any shell, and empty if the script never set it.
-_OWN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_OWN_NAME = expression(r"[a-z_][a-z0-9_]*")
 
 
 class Expander:

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from nacre.model.expression import expression
 from nacre.syntax.tree import Span
 from nacre.syntax.word import FIELDS, QUERY, STAR, Expansion, Word, known
 
@@ -10,8 +11,8 @@ __all__ = ("Growing", "Option", "Reading", "append", "as_readings", "globbed")
 
 Reading = tuple[Word, ...]
 
-_WHITE = re.compile(r"[ \t\n]+")
-_GLOB = re.compile(r"\*+|\?|\[[!^]?\]?[^\]\[/]*\]")
+_WHITE = expression(r"[ \t\n]+")
+_GLOB = expression(r"\*+|\?|\[[!^]?\]?[^\]\[/]*\]")
 
 
 class Option(NamedTuple):

@@ -8,6 +8,7 @@ taken for commands.
 import re
 from itertools import islice
 
+from nacre.model.expression import expression
 from nacre.syntax.ansi import unescape
 from nacre.syntax.script import Command, Place
 from nacre.syntax.tree import Span
@@ -18,13 +19,13 @@ __all__ = ("guess",)
 _MOST_SEGMENTS = 100_000
 _MOST_COMMANDS = 2_000
 _LONGEST = 4096
-_SEGMENT = re.compile(r"[^\n;&|(){}`]+")
-_WORD = re.compile(r"(?:[^\s'\"\\<>]|\\.|'[^'\n]*'|\"[^\"\n]*\"|\\\n)+", re.DOTALL)
-_QUOTE = re.compile(r"\\(.)|\$?'([^'\n]*)'|\$?\"([^\"\n]*)\"", re.DOTALL)
+_SEGMENT = expression(r"[^\n;&|(){}`]+")
+_WORD = expression(r"(?:[^\s'\"\\<>]|\\.|'[^'\n]*'|\"[^\"\n]*\"|\\\n)+", re.DOTALL)
+_QUOTE = expression(r"\\(.)|\$?'([^'\n]*)'|\$?\"([^\"\n]*)\"", re.DOTALL)
 _SKIPPED = frozenset(
     ["if", "then", "elif", "else", "do", "while", "until", "time", "!", "coproc", "$"]
 )
-_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_ASSIGNED = expression(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
 def guess(text: str, start: int = 0) -> tuple[Command, ...]:

@@ -1,11 +1,11 @@
 """Listing a command, and everything it runs in turn."""
 
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
+from nacre.model.expression import expression
 from nacre.syntax.budget import Budget
 from nacre.syntax.effects import affect
 from nacre.syntax.expand import Expander
@@ -26,14 +26,14 @@ _MOST_TEXTS = 6
 _SAME_SHELL = frozenset({"eval", "source", ".", "mapfile", "readarray"})
 _SOURCES = frozenset({"source", ".", "bash", "sh", "dash", "zsh", "ksh"})
 _EVALUATES = frozenset({"let", "declare", "typeset", "local", "readonly", "export"})
-_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_ASSIGNED = expression(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _PLAIN_SHELLS = frozenset({"sh", "dash", "ash"})
-_PARENTHESES = re.compile(r"(?<!\$)\(\(")
-_LOOSE_QUOTE = re.compile(r"\"[^\"']*\$\{[^}\"']*'")
+_PARENTHESES = expression(r"(?<!\$)\(\(")
+_LOOSE_QUOTE = expression(r"\"[^\"']*\$\{[^}\"']*'")
 # Traps that run between commands, and may change what the next one means.
 _TIMES = frozenset({"DEBUG", "ERR", "RETURN"})
 # Where aliases count: bash expands none in a script unless it is told to.
-_ALIASES = re.compile(r"expand_aliases|posix|\bsh\b")
+_ALIASES = expression(r"expand_aliases|posix|\bsh\b")
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 _STILL_SAME = frozenset({"command", "builtin"})
 

@@ -1,9 +1,9 @@
 """Whether a script needs the network."""
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from nacre.model.expression import expression
 from nacre.syntax.script import Command, Script
 
 __all__ = ("needs_network",)
@@ -51,7 +51,7 @@ _SUBCOMMANDS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 # Without a subcommand, they install.
 _BARE = frozenset({"bundle"})
-_ADDRESS = re.compile(r"(?:https?|ftp|ssh|git|wss?)://(?!localhost\b|127\.|\[::1\]|0\.0\.0\.0)")
+_ADDRESS = expression(r"(?:https?|ftp|ssh|git|wss?)://(?!localhost\b|127\.|\[::1\]|0\.0\.0\.0)")
 # What they are given is text.
 _TALKERS = frozenset({"echo", "printf", "print", "grep", "egrep", "rg", "sed", "awk", "cat", ":"})
 _LOCAL = frozenset({"commit", "config", "log", "show", "tag", "grep", "status", "diff"})

@@ -3,13 +3,14 @@
 import re
 from fnmatch import translate
 
+from nacre.model.expression import expression
 from nacre.syntax.state import Templates, either
 from nacre.syntax.word import FIELDS, HOLE, SET
 
 __all__ = ("operate",)
 
 _UNKNOWN = (HOLE, FIELDS, SET)
-_OFFSET = re.compile(r"\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?")
+_OFFSET = expression(r"\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?")
 _LONGEST = 256
 
 

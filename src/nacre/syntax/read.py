@@ -5,8 +5,7 @@ what each variable could be. Where bash might take one of several ways, all are
 taken and their states joined.
 """
 
-import re
-
+from nacre.model.expression import expression
 from nacre.syntax.budget import Budget, OverBudgetError
 from nacre.syntax.guess import guess
 from nacre.syntax.parser.parse import parse
@@ -15,7 +14,7 @@ from nacre.syntax.walk import Walk
 
 __all__ = ("read",)
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = expression("[\ud800-\udfff]")
 _CARRIAGE = "; it has carriage returns, which bash takes for letters"
 _NUL = "it holds a NUL character, which bash cannot be given"
 _NO_CHARACTER = "it holds what is no character, which bash cannot be given"

@@ -9,11 +9,12 @@ that are written plainly.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from posixpath import normpath
 from typing import NamedTuple, TypeVar, cast
 
+from nacre.model.value import dataclass
 from nacre.syntax.tree import Span
 from nacre.syntax.word import CWD, Word, known
 

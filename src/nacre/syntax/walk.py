@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from itertools import islice, product
 
+from nacre.model.expression import expression
 from nacre.syntax.budget import Budget
 from nacre.syntax.effects import changes_shell
 from nacre.syntax.expand import Reading
@@ -41,11 +42,11 @@ _LOOPS = frozenset(
         CompoundKind.ARITHMETIC_FOR,
     }
 )
-_CHANGES_ANY = re.compile(
+_CHANGES_ANY = expression(
     r"\b(?:read|mapfile|readarray|getopts|let|eval|source|unset|printf)\b|\(\(|^\.\s", re.MULTILINE
 )
 _COMPARES = frozenset({"-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_ASSIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]\n]{0,200}\])?\+?=")
+_ASSIGNED = expression(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]\n]{0,200}\])?\+?=")
 
 
 class Walk(Lister):

@@ -5,9 +5,9 @@ They are lone surrogates, which no script can hold, since bash could not be give
 them; so a template that has none of them is exactly the word.
 """
 
-import re
 from typing import NamedTuple
 
+from nacre.model.expression import expression
 from nacre.syntax.tree import Span
 
 __all__ = (
@@ -37,7 +37,7 @@ CWD = "\ud806"  # the directory the script starts in
 UNKNOWN = HOLE + SET + FIELDS  # text of which nothing is known
 MARKS = UNKNOWN + STAR + QUERY + HOME + CWD
 
-_MARK = re.compile(f"[{MARKS}]")
+_MARK = expression(f"[{MARKS}]")
 _SHOWN = {HOLE: "…", SET: "…", FIELDS: "…", STAR: "*", QUERY: "?", HOME: "~", CWD: "."}
 
 

@@ -11,12 +11,12 @@ container or a cluster. It raises `AssertionError` if the promise is broken.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 
 from nacre.model.reply import Reply
+from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 from nacre.tool import Bash, ToolContext
 

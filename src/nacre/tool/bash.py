@@ -27,7 +27,6 @@ from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
 from nacre.model.job import JobOutput, Naming
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
-from nacre.render.redact import Redactor
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
@@ -171,6 +170,11 @@ class Bash:
             for spec in self._dialect.specs(scene)
         ]
 
+    def prepare(self, context: ToolContext | None = None) -> None:
+        """Start what will hold the first script, such as the warden, and wait for none of it."""
+        self._require_open()
+        self._engine.prepare(self._occasion(context, None))
+
     async def call(
         self,
         tool: str,
@@ -309,11 +313,7 @@ class Bash:
         found = await self._engine.output(job_id, occasion, stream=stream, start=start, most=most)
         if not self._stance.redacts:
             return found
-        redactor = Redactor(self._stance.secrets())
-        shown = await anyio.to_thread.run_sync(
-            redactor.between, found.before, found.data, found.after
-        )
-        return replace(found, data=shown, before=b"", after=b"")
+        return await anyio.to_thread.run_sync(Redaction(self._stance.secrets, None).range, found)
 
     def close(self) -> None:
         """End every job this tool owns, and let go of its files. Safe to call again."""

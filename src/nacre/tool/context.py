@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import isawaitable
 
 from nacre.model.approval import Answer, Consent, Question
 from nacre.model.call import Run
 from nacre.model.reply import Reply
 from nacre.model.result import Result
+from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 
 __all__ = ("Approver", "Ran", "ToolContext", "answer_of")

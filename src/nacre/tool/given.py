@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nacre.config.found import Config
 from nacre.errors import ConfigError
-from nacre.sandbox.contained import IDLE_SECONDS, Wanted
+from nacre.sandbox.wanted import IDLE_SECONDS, Wanted
 
 __all__ = ("folder_of", "spares_of", "time_of", "wanted_of")
 

@@ -3,10 +3,10 @@
 import gc
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from nacre.cli.benchmarks.row import Row, at_most
+from nacre.model.value import dataclass
 
 __all__ = ("Holdings", "PeakMemory", "cpu_seconds", "status", "warden")
 

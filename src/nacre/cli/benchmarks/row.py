@@ -1,9 +1,9 @@
 """What a benchmark says: a figure, the bar it is held against, and how it was got."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from nacre.errors import NacreError
+from nacre.model.value import dataclass
 
 __all__ = (
     "FailedToRunError",

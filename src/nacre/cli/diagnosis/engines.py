@@ -5,7 +5,7 @@ import secrets
 import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,8 +24,9 @@ from nacre.model.doorway import Doorway
 from nacre.model.outcome import Exited, Unstarted
 from nacre.model.result import Result
 from nacre.model.transcript import Limit
-from nacre.sandbox.contained import Wanted
+from nacre.model.value import dataclass
 from nacre.sandbox.presets import preset
+from nacre.sandbox.wanted import Wanted
 from nacre.testing.checker import AllowEverything
 
 __all__ = ("Reached", "try_engines")

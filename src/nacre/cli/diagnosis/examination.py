@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from nacre.cli.diagnosis.engines import Reached, try_engines
@@ -11,6 +11,7 @@ from nacre.cli.diagnosis.remedies import Remedy, remedies
 from nacre.cli.diagnosis.trial import HELD, OPEN, Trial, try_sandbox
 from nacre.engine.threads import in_thread
 from nacre.errors import ConfigError
+from nacre.model.value import dataclass
 from nacre.sandbox.probe import probe
 
 __all__ = ("UNPROVEN", "Examination", "examine")

@@ -5,9 +5,9 @@ import os
 import platform
 import subprocess  # noqa: TID251 (a namespace is tried by a process that may be lost)
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
+from nacre.model.value import dataclass
 from nacre.process.marks import mark_of
 from nacre.sandbox.bubblewrap import find_bwrap
 from nacre.sandbox.probe import Host

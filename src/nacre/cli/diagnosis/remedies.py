@@ -1,9 +1,9 @@
 """What to do about what is missing: the cause as far as it can be told, and the command."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nacre.cli.diagnosis.facts import Facts
+from nacre.model.value import dataclass
 
 __all__ = ("MOST_DOMAINS", "Remedy", "remedies")
 

@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -19,6 +19,7 @@ from nacre.model.call import Run
 from nacre.model.confinement import UNENFORCED, Confinement, Environment, Protection
 from nacre.model.outcome import Denied, Exited, Signaled, Unstarted
 from nacre.model.transcript import Limit
+from nacre.model.value import dataclass
 from nacre.process.environ import environ_of
 from nacre.sandbox.presets import Added, preset
 from nacre.testing.checker import AllowEverything

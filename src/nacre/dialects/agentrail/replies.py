@@ -4,8 +4,6 @@ Its details are one of two shapes, by `mode`: what ended in the foreground, or w
 in the background. A script that did not run, or was ended on purpose, has none.
 """
 
-from dataclasses import dataclass
-
 from nacre.dialects.agentrail.schema import TOOL
 from nacre.errors import NacreError
 from nacre.model.outcome import (
@@ -21,6 +19,7 @@ from nacre.model.outcome import (
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Transcript
+from nacre.model.value import dataclass
 from nacre.model.verdict import Verdict
 from nacre.render.raw import without_unfinished
 

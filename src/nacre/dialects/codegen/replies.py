@@ -4,12 +4,12 @@ Nothing is cleaned but what is no UTF-8. A script that fails or runs out of time
 error; one that did not run is.
 """
 
-import re
 from collections.abc import Iterable
 from datetime import timedelta
 
 from nacre.errors import CallError, JobNotFoundError, NacreError
 from nacre.model.call import Run
+from nacre.model.expression import expression
 from nacre.model.job import Job
 from nacre.model.outcome import (
     Denied,
@@ -44,7 +44,7 @@ SHOWN_BYTES = 100 * 1024
 _TIMED_OUT = 124
 # Of a shell that left none: ended by a signal, or unseen.
 _NO_CODE = -1
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = expression("[\ud800-\udfff]")
 _UNAPPROVED = " Only the user can approve it, by running it or by changing the rule."
 
 

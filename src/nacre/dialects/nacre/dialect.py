@@ -7,8 +7,7 @@ from typing import cast
 
 from nacre.dialects.arguments import Arguments
 from nacre.dialects.base import Posture, Scene, ToolSpec
-from nacre.dialects.definitions import definitions
-from nacre.dialects.nacre.replies import BUDGET, refusal, reply_to_list, reply_to_poll, reply_to_run
+from nacre.dialects.nacre.kept import LIMIT
 from nacre.dialects.nacre.schema import PROPERTIES, schemas
 from nacre.errors import CallError, NacreError
 from nacre.model.call import (
@@ -28,13 +27,9 @@ from nacre.model.call import (
 from nacre.model.confinement import Environment, Network
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
-from nacre.model.transcript import Limit
 
 __all__ = ("NacreDialect",)
 
-# What is kept is a good deal more than what is shown: cleaning shrinks it. What
-# is more than can be shown is spilled, so that nothing hidden is out of reach.
-_LIMIT = Limit(head=128 * 1024, tail=256 * 1024, spill=64 * 1024 * 1024, inline=BUDGET)
 _TIMEOUT_SECONDS = 120.0
 _TIMEOUT = timedelta(seconds=_TIMEOUT_SECONDS)
 _WAIT_SECONDS = 30.0
@@ -63,6 +58,8 @@ class NacreDialect:
 
     def specs(self, scene: Scene) -> tuple[ToolSpec, ...]:
         """The four tools."""
+        from nacre.dialects.definitions import definitions
+
         return definitions("nacre", schemas(), scene)
 
     def plain(self, script: str) -> tuple[str, Mapping[str, object]]:
@@ -82,12 +79,14 @@ class NacreDialect:
             case "BashOutput":
                 return _poll(given)
             case "KillBash":
-                return Stop(job_id=given.text("id"), limit=_LIMIT, grace=_GRACE)
+                return Stop(job_id=given.text("id"), limit=LIMIT, grace=_GRACE)
             case _:
                 return ListJobs()
 
     def render(self, call: Call, result: Result | JobList) -> Reply:
         """Put a result into words."""
+        from nacre.dialects.nacre.replies import reply_to_list, reply_to_poll, reply_to_run
+
         match call, result:
             case Run(), Result():
                 return reply_to_run(call, result)
@@ -98,6 +97,8 @@ class NacreDialect:
 
     def refuse(self, tool: str, error: NacreError) -> Reply:
         """Put an error into words."""
+        from nacre.dialects.nacre.replies import refusal
+
         return refusal(tool, error)
 
 
@@ -105,7 +106,7 @@ def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
     if given.only("command"):
         return Run(
             script=given.text("command"),
-            limit=_LIMIT,
+            limit=LIMIT,
             timeout=_TIMEOUT,
             on_timeout=on_timeout,
             grace=_GRACE,
@@ -113,7 +114,7 @@ def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
     folder = given.text("working_directory", "")
     return Run(
         script=given.text("command"),
-        limit=_LIMIT,
+        limit=LIMIT,
         cwd=PurePath(folder) if folder else None,
         timeout=given.seconds("timeout", _TIMEOUT_SECONDS, _MOST_SECONDS),
         timed=given.has("timeout"),
@@ -127,7 +128,7 @@ def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
 def _poll(given: Arguments) -> Poll:
     return Poll(
         job_id=given.text("id"),
-        limit=_LIMIT,
+        limit=LIMIT,
         pattern=given.text("filter") if given.has("filter") else None,
         wait_for=_conditions(given.value("wait_for"), timed=given.has("timeout")),
         timeout=given.seconds("timeout", _WAIT_SECONDS, _MOST_SECONDS),

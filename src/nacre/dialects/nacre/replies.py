@@ -6,6 +6,7 @@ A line in square brackets is ours; everything else the script printed.
 import signal
 from datetime import datetime, timedelta
 
+from nacre.dialects.nacre.kept import BUDGET
 from nacre.errors import NacreError
 from nacre.model.call import (
     Condition,
@@ -33,10 +34,8 @@ from nacre.model.result import JobList, Result
 from nacre.model.verdict import Decision
 from nacre.render.output import Shown, shown
 
-__all__ = ("BUDGET", "refusal", "reply_to_list", "reply_to_poll", "reply_to_run")
+__all__ = ("refusal", "reply_to_list", "reply_to_poll", "reply_to_run")
 
-# Characters of output that one reply shows: about 8,000 tokens.
-BUDGET = 30_000
 _SCRIPT_CHARACTERS = 80
 _PART_CHARACTERS = 400
 _MINUTE = 60  # seconds

@@ -6,8 +6,9 @@ test of the tests keeps the two in step.
 """
 
 import tomllib
-from dataclasses import dataclass
 from importlib import resources
+
+from nacre.model.value import dataclass
 
 __all__ = ("DOCUMENTED", "Requirement", "requirements")
 

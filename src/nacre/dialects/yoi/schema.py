@@ -1,10 +1,9 @@
 """What the tool takes: its schema, and how arguments are read into it."""
 
-import re
-from dataclasses import dataclass
-
 from nacre.dialects.serde import fields, invalid_type, text_field
 from nacre.errors import CallError
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 
 __all__ = ("SCHEMA", "BashParams", "read")
 
@@ -31,7 +30,7 @@ SCHEMA = {
 _STRUCTURE = "BashParams"
 _LEAST_SIGNED = -(1 << 63)
 _MOST_UNSIGNED = (1 << 64) - 1
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = expression("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ jobs it left are waited for, and its exit code is passed on. A command can leave
 only by a `}` of its own. One that has such a word is quoted instead, and evaluated there.
 """
 
-import re
+from nacre.model.expression import expression
 
 __all__ = ("program",)
 
 _GROUP = "{{ {}\n}}\n__yoi_exit=$?\nwait 2>/dev/null\nexit $__yoi_exit\n"
 # Bash takes a closing brace for one only where it is a whole word.
-_CLOSING_BRACE = re.compile(r"(?<![^\s;&|()<>])\}(?=[\s;&|()<>\\]|\Z)")
+_CLOSING_BRACE = expression(r"(?<![^\s;&|()<>])\}(?=[\s;&|()<>\\]|\Z)")
 
 
 def program(command: str) -> str:

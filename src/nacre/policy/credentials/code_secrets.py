@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from nacre.model.expression import expression
 from nacre.policy.credentials.inline_code import Language, code_of, language_of
 from nacre.policy.credentials.secret_files import SecretFiles
 from nacre.policy.credentials.secret_names import secret_name
@@ -34,52 +35,52 @@ _KEY = r"""\s*['"`:]?([A-Za-z_]\w*)"""
 _ENVIRONMENTS: Mapping[Language, _Environment] = MappingProxyType(
     {
         "python": _Environment(
-            re.compile(r"\b(?:os\.)?environb?\b|\b(?:os\.)?getenvb?(?=\(\s*['\"])"),
-            re.compile(rf"\[{_KEY}|(?:\.(?:get|pop|setdefault|update))?\({_KEY}"),
+            expression(r"\b(?:os\.)?environb?\b|\b(?:os\.)?getenvb?(?=\(\s*['\"])"),
+            expression(rf"\[{_KEY}|(?:\.(?:get|pop|setdefault|update))?\({_KEY}"),
         ),
         "node": _Environment(
-            re.compile(r"\b(?:process|Bun|Deno)(?:\.env\b|\[['\"]env['\"]\])"),
-            re.compile(rf"(?:\?\.|\.get\(|\.has\(|\.|\[){_KEY}"),
+            expression(r"\b(?:process|Bun|Deno)(?:\.env\b|\[['\"]env['\"]\])"),
+            expression(rf"(?:\?\.|\.get\(|\.has\(|\.|\[){_KEY}"),
         ),
         "ruby": _Environment(
-            re.compile(r"\bENV\b"),
-            re.compile(rf"\[{_KEY}|\.(?:fetch|key\?|has_key\?|include\?|delete)[( ]{_KEY}"),
+            expression(r"\bENV\b"),
+            expression(rf"\[{_KEY}|\.(?:fetch|key\?|has_key\?|include\?|delete)[( ]{_KEY}"),
         ),
-        "perl": _Environment(re.compile(r"[%$@]\{?ENV\b"), re.compile(rf"\{{{_KEY}")),
+        "perl": _Environment(expression(r"[%$@]\{?ENV\b"), expression(rf"\{{{_KEY}")),
         "php": _Environment(
-            re.compile(r"\bgetenv(?=\()|\$_ENV\b|\$_SERVER\b"), re.compile(rf"[\[(]{_KEY}")
+            expression(r"\bgetenv(?=\()|\$_ENV\b|\$_SERVER\b"), expression(rf"[\[(]{_KEY}")
         ),
-        "awk": _Environment(re.compile(r"\bENVIRON\b"), re.compile(r'\[\s*"(\w+)"')),
+        "awk": _Environment(expression(r"\bENVIRON\b"), expression(r'\[\s*"(\w+)"')),
         "jq": _Environment(
-            re.compile(r"(?<![\w.$\"@])env\b(?!\s*[:\w\"])|\$ENV\b"),
-            re.compile(rf"\.?\[{_KEY}|\.{_KEY}"),
+            expression(r"(?<![\w.$\"@])env\b(?!\s*[:\w\"])|\$ENV\b"),
+            expression(rf"\.?\[{_KEY}|\.{_KEY}"),
         ),
         "other": _Environment(
-            re.compile(r"\bSys\.getenv\b|\bENV\b|\bSystem\.get_env\b|\bos\.getenv(?=\()"),
-            re.compile(rf"[\[(]{_KEY}"),
+            expression(r"\bSys\.getenv\b|\bENV\b|\bSystem\.get_env\b|\bos\.getenv(?=\()"),
+            expression(rf"[\[(]{_KEY}"),
         ),
     }
 )
-_TO_OBJECT = re.compile(r"\.toObject\b")
+_TO_OBJECT = expression(r"\.toObject\b")
 # Before it: given to a process, asked whether it has something, or taken apart by name.
-_HANDED_ON = re.compile(
+_HANDED_ON = expression(
     r"""\benv\s*[=:]\s*(?:\{\s*(?:\*\*|\.\.\.)|dict\(\s*)?$|['"]\s+(?:not\s+)?in\s+$|\bimport\s+$"""
 )
-_TAKEN_APART = re.compile(r"\{(?P<names>[^{}]*)\}\s*=\s*$")
-_PRINTS_ALIAS = re.compile(r"(?:print|log|write|dumps?)\w*\(\s*(?:dict\()?env\b(?!\s*[.\[])")
-_PRINTS = re.compile(
+_TAKEN_APART = expression(r"\{(?P<names>[^{}]*)\}\s*=\s*$")
+_PRINTS_ALIAS = expression(r"(?:print|log|write|dumps?)\w*\(\s*(?:dict\()?env\b(?!\s*[.\[])")
+_PRINTS = expression(
     r"\b(?:print\w*|echo|puts?|p|pp|say|log|write\w*|dump\w*|warn|die|info|debug|error|exit)\b"
 )
-_ONLY_ASKED = re.compile(
+_ONLY_ASKED = expression(
     r"(?:\b(?:bool|len|defined|isset|empty|typeof|Boolean|exists|not)\s*\(?\s*|!!?\s*)$"
 )
-_STATEMENT = re.compile(r"[;\n{]")
+_STATEMENT = expression(r"[;\n{]")
 
-_CONCATENATED = re.compile(r"""['"]\s*[+.]\s*['"]""")
-_LITERAL = re.compile(r"""'([^'\n]{2,200})'|"([^"\n]{2,200})"|`([^`\n]{2,200})`""")
-_BLANK = re.compile(r"\s")
+_CONCATENATED = expression(r"""['"]\s*[+.]\s*['"]""")
+_LITERAL = expression(r"""'([^'\n]{2,200})'|"([^"\n]{2,200})"|`([^`\n]{2,200})`""")
+_BLANK = expression(r"\s")
 # Around a path: it is looked for, listed, written, removed, loaded, or compared.
-_UNREAD_BEFORE = re.compile(
+_UNREAD_BEFORE = expression(
     r"""(?:\b(?:exists?\?? | is_?file\?? | is_?dir | existsSync | access(?:Sync)? | l?stat(?:Sync)?
         | getsize | getmtime | chmod(?:Sync)? | touch | unlink(?:Sync)? | remove | rm(?:Sync)?
         | mkdir(?:Sync)? | makedirs | listdir | readdir(?:Sync)? | load_dotenv | set_key
@@ -88,7 +89,7 @@ _UNREAD_BEFORE = re.compile(
       | \bdotenv_path\s*=\s* | \bconfig\(\{\s*path:\s* | [=!]=\s* )$""",
     re.VERBOSE,
 )
-_UNREAD_AFTER = re.compile(
+_UNREAD_AFTER = expression(
     r"""\s*(?:,\s*(?:mode\s*=\s*)?['"][wax] | :\s | (?:not\s+)?in\b
       | \)\.(?:write_text|write_bytes|exists|touch|unlink|is_file|stat)\b)""",
     re.VERBOSE,

@@ -2,6 +2,7 @@
 
 import re
 
+from nacre.model.expression import expression
 from nacre.policy.credentials.destinations import is_dropped
 from nacre.policy.credentials.secret_names import secret_name
 from nacre.policy.guards.guard import Hit
@@ -18,11 +19,11 @@ __all__ = (
     "lists_variables",
 )
 
-_DRIVE = re.compile(r"\$env:[a-z_]\w*", re.IGNORECASE)
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_DRIVE = expression(r"\$env:[a-z_]\w*", re.IGNORECASE)
+_ASSIGNMENT = expression(r"[A-Za-z_]\w*=")
 _ENV_VALUED = frozenset(["-u", "--unset", "-C", "--chdir", "-P", "-a", "--argv0"])
 _LOOKUPS = frozenset({"--help", "--version"})
-_BSD_OPTIONS = re.compile(r"[A-Za-z]+")
+_BSD_OPTIONS = expression(r"[A-Za-z]+")
 _PS_VALUED = frozenset("CGOUopqstugk")
 _PS_VALUED_LONG = frozenset(
     {"--user", "--User", "--group", "--Group", "--pid", "--ppid", "--sid", "--sort", "--format"}

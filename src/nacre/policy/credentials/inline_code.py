@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from nacre.model.expression import expression
 from nacre.policy.credentials.neighbours import pipeline_of
 from nacre.policy.reading.flags import Grammar, arguments
 from nacre.syntax.script import Command, Place, Script
@@ -15,12 +16,12 @@ Language = str
 
 _OPTIONS: Mapping[Language, re.Pattern[str]] = MappingProxyType(
     {
-        "python": re.compile(r"-[A-Za-z]*c"),
-        "node": re.compile(r"-[a-z]*[ep]|--eval|--print|eval"),
-        "ruby": re.compile(r"-[A-Za-z]*e"),
-        "perl": re.compile(r"-[A-Za-z0]*[eE]"),
-        "php": re.compile(r"-[a-z]*[rBRE]"),
-        "other": re.compile(r"-[a-z]*e|--eval"),
+        "python": expression(r"-[A-Za-z]*c"),
+        "node": expression(r"-[a-z]*[ep]|--eval|--print|eval"),
+        "ruby": expression(r"-[A-Za-z]*e"),
+        "perl": expression(r"-[A-Za-z0]*[eE]"),
+        "php": expression(r"-[a-z]*[rBRE]"),
+        "other": expression(r"-[a-z]*e|--eval"),
     }
 )
 _LANGUAGES: Mapping[str, Language] = MappingProxyType(

@@ -9,6 +9,8 @@ import re
 from functools import cache
 from typing import Protocol
 
+from nacre.model.expression import expression
+
 __all__ = ("matches_whole", "unquoted")
 
 _FILES = (
@@ -60,7 +62,7 @@ _EXPRESSIONS = (
     r"\bpython[23]?\s+-m\s+pip\s+show\b",
     rf"\bbash\s+-c\s+.*\$HOME{_FOLDERS}",
 )
-_QUOTING = re.compile(r"""''|""|['"]|\\(.?)""", re.DOTALL)
+_QUOTING = expression(r"""''|""|['"]|\\(.?)""", re.DOTALL)
 
 
 class _Expression(Protocol):

@@ -1,8 +1,8 @@
 """The value of a variable that holds a secret, printed."""
 
-import re
 from collections.abc import Callable, Iterator
 
+from nacre.model.expression import expression
 from nacre.policy.credentials.destinations import is_dropped, is_kept, is_taken
 from nacre.policy.credentials.known_programs import TEXT_TOOLS, named
 from nacre.policy.credentials.provenance import Provenance
@@ -21,10 +21,10 @@ PRINTERS = named("""
 """)
 _SHOW_INPUT = TEXT_TOOLS | {"tee", "sed", "awk", "gawk", "grep", "egrep", "rg", "wall", "logger"}
 _RUN_TEXT = named("bash sh dash zsh ksh eval python python3 node perl ruby php")
-_MARK = re.compile(f"[{UNKNOWN}]")
-_PRINTS = re.compile(r"\b(?:echo|printf?|puts?|p|console\.log|say)\b[^;|&\n]*$")
+_MARK = expression(f"[{UNKNOWN}]")
+_PRINTS = expression(r"\b(?:echo|printf?|puts?|p|console\.log|say)\b[^;|&\n]*$")
 _NEAR = 200
-_LISTED_NAMES = re.compile(r"\$\{!\w+[*@]\}")
+_LISTED_NAMES = expression(r"\$\{!\w+[*@]\}")
 
 
 def prints_secret(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
+from nacre.model.expression import expression
 from nacre.policy.credentials.copiers import copied, packed_by_tar, packed_by_zip, shown_by_git
 from nacre.policy.credentials.inline_code import CODE_TOOLS
 from nacre.policy.credentials.known_programs import SILENT, TEXT_TOOLS
@@ -24,9 +25,9 @@ COPIERS = frozenset({"cp", "mv", "ln", "install", "scp", "rsync", "gcp", "gmv", 
 _Reader = Callable[[tuple[Word, ...]], Iterator[Word]]
 
 _FOLDERS_OF_PROGRAMS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
-_WEB = re.compile(r"\w+://")
-_NO_FILE = re.compile(r"\s|:/")
-_URL = re.compile(r"file://(?:localhost)?(?=/)", re.IGNORECASE)
+_WEB = expression(r"\w+://")
+_NO_FILE = expression(r"\s|:/")
+_URL = expression(r"file://(?:localhost)?(?=/)", re.IGNORECASE)
 
 
 def read_words(command: Command) -> Iterator[Word]:
@@ -258,7 +259,7 @@ _SED = Grammar(
     long=frozenset({"expression", "file", "in-place", "quiet", "line-length"}),
     valued=frozenset({"e", "f", "l", "expression", "file", "line-length"}),
 )
-_SED_READS = re.compile(r"(?:^|[\s;{}/$0-9])[rR]\s*([^\s;}]+)")
+_SED_READS = expression(r"(?:^|[\s;{}/$0-9])[rR]\s*([^\s;}]+)")
 _AWK = Grammar(
     long=frozenset({"file", "assign", "field-separator"}),
     valued=frozenset({"f", "v", "F", "file", "assign", "field-separator"}),
@@ -278,7 +279,7 @@ _INTERPRETER = Grammar(
 _SHOWING_MODULES = frozenset(
     ["ast", "base64", "dis", "gzip", "json.tool", "quopri", "tarfile", "tokenize", "uu", "zipfile"]
 )
-_EDITOR_TOLD = re.compile(r"-[A-Za-z]*[ecsS]|\+.|--cmd|--batch")
+_EDITOR_TOLD = expression(r"-[A-Za-z]*[ecsS]|\+.|--cmd|--batch")
 
 _READERS: Mapping[str, _Reader] = MappingProxyType(
     dict.fromkeys(

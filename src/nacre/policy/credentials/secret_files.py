@@ -1,8 +1,10 @@
 """Files that hold secrets, by where they are."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.policy.reading.paths import could_be
 from nacre.syntax.word import HOME, QUERY, STAR, UNKNOWN
 
@@ -63,7 +65,7 @@ def _globs(parts: list[str], sample: tuple[str, ...]) -> bool:
     return all(could_be(part, name) for part, name in zip(tail, sample, strict=True))
 
 
-_TROVE = re.compile(
+_TROVE = expression(
     rf"(?:{HOME}|/root)(?:/\.config)?|/home/[^/]+/\.config|/|/home|/users|/etc", re.IGNORECASE
 )
 
@@ -77,11 +79,11 @@ _ETC = rf"^/etc/(?:g?shadow[\-{_UNKNOWN}]?|sudoers(?:\.d/[^/]+)?)"
 
 SECRET_FILES = SecretFiles(
     # In lower case, because a search that minds no case is many times slower.
-    hint=re.compile(
+    hint=expression(
         r"\.(?:env|aws|ssh|kube|azure|docker|pgpass|my\.cnf|gnupg|gcloud|git-cred|vault-tok|pass)"
         rf"|id_|(?:net|npm|pypi)rc|cloud/|wayland|cred|hosts\.y|shadow|sudoers|environ|[{STAR}{QUERY}]"
     ),
-    files=re.compile(
+    files=expression(
         rf"""
         (?:^|/)
         (?: {_DOTENV}
@@ -101,7 +103,7 @@ SECRET_FILES = SecretFiles(
         """,
         re.VERBOSE,
     ),
-    folders=re.compile(r"(?:^|/)\.(?:ssh|aws|gnupg|azure|kube|(?:config/)?gcloud|password-store)$"),
+    folders=expression(r"(?:^|/)\.(?:ssh|aws|gnupg|azure|kube|(?:config/)?gcloud|password-store)$"),
     samples=(
         (".env",),
         (".env.local",),
@@ -131,7 +133,7 @@ SECRET_FILES = SecretFiles(
 # The list of seeds/002, and the tool's own file that its tests name.
 LISTED_FILES = SecretFiles(
     hint=SECRET_FILES.hint,
-    files=re.compile(
+    files=expression(
         rf"""
         (?:^|/)
         (?: {_DOTENV}
@@ -146,7 +148,7 @@ LISTED_FILES = SecretFiles(
         """,
         re.VERBOSE,
     ),
-    folders=re.compile(r"(?:^|/)\.(?:ssh|aws|gnupg|azure|gcloud|config/wayland|wayland)$"),
+    folders=expression(r"(?:^|/)\.(?:ssh|aws|gnupg|azure|gcloud|config/wayland|wayland)$"),
     samples=tuple(
         sample
         for sample in SECRET_FILES.samples
@@ -158,7 +160,7 @@ LISTED_FILES = SecretFiles(
 # In code, it lists whole folders.
 LISTED_IN_CODE = replace(
     LISTED_FILES,
-    files=re.compile(
+    files=expression(
         rf"{LISTED_FILES.files.pattern} | (?:^|/)\.(?:aws|ssh|gnupg|config/wayland|wayland)/.",
         re.VERBOSE,
     ),

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable
 
+from nacre.model.expression import expression
+
 __all__ = ("NamePredicate", "denylisted_name", "secret_name")
 
 NamePredicate = Callable[[str], bool]
 
-_SECRET = re.compile(
+_SECRET = expression(
     r"""
     (?: API_?KEY | SECRETS? | TOKEN | PASSWORD | PASSWD | PASSPHRASE | PASSCODE | CREDENTIALS?
       | PRIVATE_?KEY | ACCESS_?KEY(?:_ID)? | CONNECTION_?STRING
@@ -20,7 +22,7 @@ _SECRET = re.compile(
 )
 
 # What is said *about* a secret is none: MY_TOKEN_COUNT, DB_PASSWORD_FILE, SECRET_NAME.
-_ABOUT = re.compile(
+_ABOUT = expression(
     r"_(?:AGE|ALGORITHM|ARN|BUDGET|COUNTS?|DIR|ENABLED|ENDPOINT|ENV|EXISTS|EXPIR\w*|FILES?|FORMAT"
     r"|HELPER|HOST|IDS?|LEN|LENGTH|LIFETIME|LIMITS?|LOCATION|MANAGER|MAX|MIN|MODE|NAMES?|NUM"
     r"|PATHS?|POLICY|PREFIX|PROVIDER|REQUIRED|SCOPES?|SET|SIZE|SOURCE|STATUS|STORE|SUFFIX|TTL"
@@ -28,7 +30,7 @@ _ABOUT = re.compile(
 )
 _HARMLESS = frozenset({"GOOGLE_APPLICATION_CREDENTIALS"})
 
-_DENYLISTED = re.compile(r"\w_(?:API_KEY|SECRET|TOKEN|PASSWORD|PASSWD)")
+_DENYLISTED = expression(r"\w_(?:API_KEY|SECRET|TOKEN|PASSWORD|PASSWD)")
 
 
 def secret_name(name: str) -> bool:

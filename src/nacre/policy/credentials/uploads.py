@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from nacre.model.expression import expression
 from nacre.policy.credentials.known_programs import named
 from nacre.policy.guards.guard import Hit
 from nacre.syntax.script import Command, Script
@@ -41,14 +42,14 @@ _CURL_SENDING_LONG = (
 # Of several names that a shortened one could mean, curl takes none.
 _SHORTEST = 3
 # `@file` and `name=@file`; an address of somebody, `to=me@example.com`, is none.
-_FROM_FILE = re.compile(r"@|[^=@\s]*=[@<]")
-_ENCODED_FROM_FILE = re.compile(r"[^=@\s]*@")
-_FROM_INPUT = re.compile(r"(?:.*[@<])?-")
+_FROM_FILE = expression(r"@|[^=@\s]*=[@<]")
+_ENCODED_FROM_FILE = expression(r"[^=@\s]*@")
+_FROM_INPUT = expression(r"(?:.*[@<])?-")
 _HERE = r"(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0)"
-_HERE_URL = re.compile(rf"(?:https?://)?(?:[^/@]*@)?{_HERE}(?:[:/?].*)?", re.DOTALL)
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/")
-_HERE_SOCKET = re.compile(rf"/dev/(?:tcp|udp)/{_HERE}/")
-_FIELD_FROM_FILE = re.compile(rf"(?:[\w.\-\[\]]+:?=)?@.|[\w.\-\[\]]+@[~./{HOME}]")
+_HERE_URL = expression(rf"(?:https?://)?(?:[^/@]*@)?{_HERE}(?:[:/?].*)?", re.DOTALL)
+_SOCKET = expression(r"/dev/(?:tcp|udp)/")
+_HERE_SOCKET = expression(rf"/dev/(?:tcp|udp)/{_HERE}/")
+_FIELD_FROM_FILE = expression(rf"(?:[\w.\-\[\]]+:?=)?@.|[\w.\-\[\]]+@[~./{HOME}]")
 
 
 def uploads_with_curl(command: Command, script: Script) -> Hit | None:

@@ -1,9 +1,9 @@
 """The pack `dangerous`: what can end a machine in one line."""
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from nacre.model.expression import expression
 from nacre.policy.guards.footguns import makes_filesystem, only_asks
 from nacre.policy.guards.guard import Guard, Hit
 from nacre.policy.guards.removal import removes
@@ -17,7 +17,7 @@ from nacre.syntax.word import MARKS, Word
 __all__ = ("DANGEROUS",)
 
 _ROOT = frozenset({Stake.ROOT})
-_BLOCK_DEVICE = re.compile(
+_BLOCK_DEVICE = expression(
     rf"/dev/(?:[shv]d[a-zA-Z{MARKS}]|xvd[a-z{MARKS}]|(?:nvme|mmcblk|r?disk|md)[\d{MARKS}]"
     r"|dm-|disk/by-|mapper/(?!control))"
 )
@@ -28,8 +28,8 @@ _MODULE_TOOLS = frozenset({"insmod", "modprobe", "rmmod"})
 _MODULE_LOOKUPS = frozenset(
     {"n", "D", "c", "R", "dry-run", "show", "show-depends", "showconfig", "resolve-alias"}
 )
-_FOR_EVERYONE = re.compile(r"[0-7]?0?777|(?:a|ugo)?[+=]rwx")
-_BOMB = re.compile(
+_FOR_EVERYONE = expression(r"[0-7]?0?777|(?:a|ugo)?[+=]rwx")
+_BOMB = expression(
     r"(?:^|[\s;&|({])([\w:.!?@%+-]{1,40})[ \t]*\(\s*\)\s*\{\s*\1\s*\|\s*\1\s*&\s*;?\s*\}"
 )
 

@@ -8,6 +8,7 @@
 import re
 from collections.abc import Callable
 
+from nacre.model.expression import expression
 from nacre.policy.guards.guard import Guard, Hit
 from nacre.policy.reading.flags import Grammar, arguments
 from nacre.syntax.script import Command, Script
@@ -19,7 +20,7 @@ _MORE_PRIVILEGE = frozenset({"doas", "pkexec", "run0"})
 _POWER = frozenset({"halt", "poweroff", "reboot", "shutdown"})
 _MOUNTS = frozenset({"chroot", "mount", "umount"})
 _NAMES = _PRIVILEGE | _POWER | _MOUNTS
-_MKFS = re.compile(r"mkfs(?:\.\w+)?", re.ASCII)
+_MKFS = expression(r"mkfs(?:\.\w+)?", re.ASCII)
 _LOOKUPS = frozenset({"--help", "--version"})
 
 _SYSTEMCTL = Grammar(

@@ -2,14 +2,14 @@
 
 A guard looks at one command of a script and says whether it is a mistake or a
 trick it knows. Each carries its reason, a suggestion to the model, and examples
-that are tried when its pack is loaded, so a guard that stopped working is an
+that are tried before it is first asked, so a guard that stopped working is an
 error and not a silence.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision
 from nacre.syntax.script import Command, Script
 from nacre.syntax.tree import Span

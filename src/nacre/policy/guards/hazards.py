@@ -4,8 +4,7 @@ The guards that a document names come first and alone make `DOCUMENTED_HAZARDS`;
 `HAZARDS` adds what comes to the same.
 """
 
-import re
-
+from nacre.model.expression import expression
 from nacre.policy.guards.guard import Guard, Hit
 from nacre.policy.guards.removal import DOCUMENTED_REMOVALS, REMOVALS
 from nacre.policy.reading.flags import Arguments, Grammar, arguments
@@ -40,8 +39,8 @@ _PUSH = Grammar(
     valued=frozenset({"o", "exec", "push-option", "receive-pack", "recurse-submodules", "repo"}),
 )
 # `:/`, `:(top)`, `:` and their like: pathspecs that match every file of the repository.
-_MAGIC = re.compile(rf":(?:/|\((?:top|glob|,)*\))?(?:\.?/?|[*{STAR}]+)")
-_EXCLUDES = re.compile(r":(?:[!^]|\([^)]*exclude)")
+_MAGIC = expression(rf":(?:/|\((?:top|glob|,)*\))?(?:\.?/?|[*{STAR}]+)")
+_EXCLUDES = expression(r":(?:[!^]|\([^)]*exclude)")
 
 
 def _git(command: Command, *subcommands: str) -> tuple[Word, ...] | None:

@@ -3,6 +3,7 @@
 import re
 from enum import Enum
 
+from nacre.model.expression import expression
 from nacre.policy.reading.paths import could_be, located, normal, settled
 from nacre.syntax.script import Command, Place, Script, Surroundings
 from nacre.syntax.word import CWD, FIELDS, HOLE, HOME, QUERY, SET, STAR, UNKNOWN, Word
@@ -31,15 +32,15 @@ _LONGEST_PATH = 4096  # the kernel takes none that is longer
 
 _WILD = STAR + QUERY
 # `[0-9]*` is far from all names, though a template has the same mark for `[0-9]` and `?`.
-_NARROW = re.compile(r"\[[^!^]")
-_STARTS_WITH_ONE = re.compile(f"(?<![^/]){QUERY}")
-_UNKNOWN = re.compile(f"[{HOLE}{FIELDS}]+")
-_UNSAYABLE = re.compile(f"[{UNKNOWN}]")
+_NARROW = expression(r"\[[^!^]")
+_STARTS_WITH_ONE = expression(f"(?<![^/]){QUERY}")
+_UNKNOWN = expression(f"[{HOLE}{FIELDS}]+")
+_UNSAYABLE = expression(f"[{UNKNOWN}]")
 # One of several values of a variable that comes before a slash is often the empty one it starts with.
-_VARIABLE_THEN_SLASH = re.compile(r'"?\$(?:\w+|\{\w+\})"?/')
+_VARIABLE_THEN_SLASH = expression(r'"?\$(?:\w+|\{\w+\})"?/')
 _NEVER_EMPTY = frozenset({":-", ":=", ":?"})
 
-_HOME_AS_WRITTEN = re.compile(r"^(?:~[\w.-]*|\$HOME|\$\{HOME\})(?=/|$)")
+_HOME_AS_WRITTEN = expression(r"^(?:~[\w.-]*|\$HOME|\$\{HOME\})(?=/|$)")
 
 _TEMPORARY = "tmp"
 _FOLDERS_OF_HOMES = frozenset({"home", "Users"})
@@ -53,7 +54,7 @@ _SECOND_FOLDERS = frozenset(
     | {"var/lib"}
 )
 # Git's own messages and manuals tell people to delete these.
-_SCRATCH_OF_GIT = re.compile(r"(modules|worktrees)/.+|rebase-(merge|apply)|.*\.lock", re.DOTALL)
+_SCRATCH_OF_GIT = expression(r"(modules|worktrees)/.+|rebase-(merge|apply)|.*\.lock", re.DOTALL)
 
 
 def stakes(word: Word, command: Command, script: Script) -> frozenset[Stake]:

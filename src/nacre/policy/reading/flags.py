@@ -5,8 +5,9 @@ given. A word that is not known is an operand.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nacre.model.value import dataclass
 from nacre.syntax.word import Word
 
 __all__ = ("Arguments", "Grammar", "arguments")

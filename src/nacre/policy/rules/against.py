@@ -1,8 +1,8 @@
 """Rules that forbid or ask: which of them could mean a command of a script."""
 
-import re
 from collections.abc import Iterator, Sequence
 
+from nacre.model.expression import expression
 from nacre.policy.rules.lines import possible_lines
 from nacre.policy.rules.pattern import Likeness, Pattern, collapsed
 from nacre.policy.rules.rule import Rule
@@ -14,7 +14,7 @@ __all__ = ("Against", "runs_unknown_code")
 _SHELLS = frozenset({".", "ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "source", "zsh"})
 _INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _MOST_GUESSED_WORDS = 64
-_UNKNOWN = re.compile(f"[{MARKS}]")
+_UNKNOWN = expression(f"[{MARKS}]")
 
 
 class Against:

@@ -1,8 +1,10 @@
 """A rule file as data, with the place of every value in it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from nacre.model.value import dataclass
 
 __all__ = ("Document", "Mark", "Path")
 

@@ -6,21 +6,22 @@ from bisect import bisect_right
 from contextlib import suppress
 
 from nacre.errors import RuleError
+from nacre.model.expression import expression
 from nacre.policy.rules.document import Document, Mark, Path
 
 __all__ = ("read_toml",)
 
-_GAP = re.compile(r"(?:[\s,]|#[^\n]*)*")
-_KEY = re.compile(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([\w-]+))\s*""")
-_TEXT = re.compile(
+_GAP = expression(r"(?:[\s,]|#[^\n]*)*")
+_KEY = expression(r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([\w-]+))\s*""")
+_TEXT = expression(
     r'"""(?:[^\\]|\\.)*?"{3,5}|'
     r"'''.*?'{3,5}|"
     r'"(?:[^"\\\n]|\\.)*"|'
     r"'[^'\n]*'",
     re.DOTALL,
 )
-_BARE = re.compile(r"[^,\]}#\n]+")
-_AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
+_BARE = expression(r"[^,\]}#\n]+")
+_AT = expression(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
 
 
 def read_toml(text: str, origin: str) -> Document:

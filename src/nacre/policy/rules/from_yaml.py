@@ -1,11 +1,11 @@
 """YAML to a document: mappings, lists and plain values, and nothing else is built."""
 
-import re
 from collections.abc import Iterator
 
 import yaml
 
 from nacre.errors import RuleError
+from nacre.model.expression import expression
 from nacre.policy.rules.document import Document, Mark, Path
 
 __all__ = ("read_yaml",)
@@ -21,7 +21,7 @@ _WORDS = {
     **dict.fromkeys(("true", "yes", "on"), True),
     **dict.fromkeys(("false", "no", "off"), False),
 }
-_NUMBER = re.compile(r"[-+]?\d{1,18}")
+_NUMBER = expression(r"[-+]?\d{1,18}")
 
 
 def read_yaml(text: str, origin: str) -> Document:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from nacre.model.expression import expression
 from nacre.policy.rules.cover import runs
 from nacre.policy.rules.pattern import collapsed
 from nacre.policy.rules.reach import further_reach
@@ -37,7 +38,7 @@ _CHANGES = frozenset(
 _MOVES = frozenset({"cd"})
 # What sets variables or defines functions without being a command: arithmetic, conditions,
 # expansions that do more than show a variable, named descriptors, coprocesses.
-_SETS = re.compile(
+_SETS = expression(
     r"\(\(|\[\[|\$\[|\$\{(?!\w+\})|\}[<>]|\(\s*\)|\b(?:coproc|function|select)\b", re.ASCII
 )
 _CONTINUATION = "\\\n"
@@ -84,7 +85,7 @@ _RUN_BY = {
     "opam": {"exec"},
 }
 _NOT_ITSELF = _INTERPRETERS | _RUNNERS
-_VARIANT = re.compile(r"[-.\d]*(?:-(?:dbg|cli|console|preview|script))?[-.\d]*$", re.ASCII)
+_VARIANT = expression(r"[-.\d]*(?:-(?:dbg|cli|console|preview|script))?[-.\d]*$", re.ASCII)
 # A script may write elsewhere, and so put another program there.
 _SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/libexec/")
 

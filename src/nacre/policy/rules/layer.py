@@ -1,10 +1,11 @@
 """One layer of rules: lists that deny, ask and allow, and what holds for the rest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision
 from nacre.policy.rules.against import Against, runs_unknown_code
 from nacre.policy.rules.cover import Allowed, Cover

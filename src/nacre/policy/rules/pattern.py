@@ -6,20 +6,20 @@ Without a star a pattern is one exact command. Commands are matched one by one,
 so no star reaches into the next.
 """
 
-import re
-from dataclasses import dataclass
 from enum import IntEnum
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.word import MARKS
 
 __all__ = ("Glob", "Likeness", "Pattern", "collapsed", "parse_pattern")
 
-_BLANKS = re.compile(r"[ \t]+")
-_STARS = re.compile(r"\*+")
-_QUOTES = re.compile(r"[\"'\\]")
-_UNKNOWN = re.compile(f"[{MARKS}]")
-_HOME = re.compile(r"\$HOME\b|\$\{HOME\}")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_BLANKS = expression(r"[ \t]+")
+_STARS = expression(r"\*+")
+_QUOTES = expression(r"[\"'\\]")
+_UNKNOWN = expression(f"[{MARKS}]")
+_HOME = expression(r"\$HOME\b|\$\{HOME\}")
+_ASSIGNMENT = expression(r"[A-Za-z_]\w*\+?=")
 
 
 class Likeness(IntEnum):

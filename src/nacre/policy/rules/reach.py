@@ -6,8 +6,9 @@ a word is only covered by a rule that has it.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.policy.rules.reach_git import git_reach
 from nacre.policy.rules.reach_text import awk_only_prints, sed_only_prints
 from nacre.policy.rules.safe import steering_name
@@ -19,7 +20,7 @@ __all__ = ("further_reach",)
 _LONGEST_PROGRAM = 10_000
 _MOST_VALUES = 64
 _SHORTEST = len("--o")
-_UNKNOWN = re.compile(f"[{MARKS}]")
+_UNKNOWN = expression(f"[{MARKS}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ _TABLE: dict[str, _Options] = {
     "yq": _Options("--inplace --in-place --split-exp", "is", "op"),
     "zip": _Options("--unzip-command", "", "", "-TT"),
 }
-_SSH_COMMAND = re.compile(r"(?:proxy|local|knownhosts)command", re.IGNORECASE)
+_SSH_COMMAND = expression(r"(?:proxy|local|knownhosts)command", re.IGNORECASE)
 _SETTERS = (
     *("declare", "export", "local", "readonly", "typeset"),
     *("getopts", "mapfile", "read", "readarray", "unset"),

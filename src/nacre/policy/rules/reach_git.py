@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from nacre.model.expression import expression
 from nacre.policy.reading.paths import located, settled
 from nacre.syntax.script import Command, Script
 from nacre.syntax.word import CWD, HOME, UNKNOWN, shown
 
 __all__ = ("git_reach", "harmless_globals", "inside")
 
-_UNKNOWN = re.compile(f"[{UNKNOWN}{HOME}{CWD}]")
+_UNKNOWN = expression(f"[{UNKNOWN}{HOME}{CWD}]")
 _SHORTEST = len("--o")
 _HARMLESS = frozenset(
     {
@@ -62,7 +63,7 @@ _RUNNERS = frozenset(
     }
 )
 # Settings that name a program, or a file with more settings.
-_RUNNING_SETTING = re.compile(
+_RUNNING_SETTING = expression(
     r"alias\.|pager\.|include|core\.(pager|editor|hookspath|sshcommand|fsmonitor|gitproxy|askpass)|"
     r"(diff|merge|filter|difftool|mergetool|browser|man|credential|gpg|uploadpack|trailer|url)\.|"
     r"remote\..*\.(uploadpack|receivepack|vcs|proxy)|sequence\.editor|interactive\.difffilter|"

@@ -6,19 +6,21 @@ plainly harmless counts as reaching further.
 
 import re
 
+from nacre.model.expression import expression
+
 __all__ = ("awk_only_prints", "sed_only_prints")
 
-_SED_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
-_SED_BETWEEN = re.compile(r"[\s;{}]*(?:#[^\n]*\n?[\s;{}]*)*")
-_SED_FLAGS = re.compile(r"[gpiImM0-9]*[ \t]*(?=[;\n}#]|$)")
-_SED_LETTER = re.compile(r"[dDpPnNgGhHxqQl=Fz][ \t]*\d*[ \t]*(?=[;\n}#]|$)")
-_SED_LABEL = re.compile(r"[btT:][ \t]*[^\s;}]*")
-_SED_LINE = re.compile(r"[aicrR](?:[^\\\n]|\\.)*", re.DOTALL)
+_SED_ADDRESS = expression(r"\d+(?:~\d+)?|\$|[+~]\d+")
+_SED_BETWEEN = expression(r"[\s;{}]*(?:#[^\n]*\n?[\s;{}]*)*")
+_SED_FLAGS = expression(r"[gpiImM0-9]*[ \t]*(?=[;\n}#]|$)")
+_SED_LETTER = expression(r"[dDpPnNgGhHxqQl=Fz][ \t]*\d*[ \t]*(?=[;\n}#]|$)")
+_SED_LABEL = expression(r"[btT:][ \t]*[^\s;}]*")
+_SED_LINE = expression(r"[aicrR](?:[^\\\n]|\\.)*", re.DOTALL)
 _SED_PARTS = {"s": 2, "y": 2}
 
-_AWK_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*', re.DOTALL)
-_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[\^?\]?[^]/\n]*\])+/")
-_AWK_REACH = re.compile(r"@|\bsystem\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;{}\n]*>")
+_AWK_TEXT = expression(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*', re.DOTALL)
+_AWK_REGEX = expression(r"/(?:[^/\\\[\n]|\\.|\[\^?\]?[^]/\n]*\])+/")
+_AWK_REACH = expression(r"@|\bsystem\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;{}\n]*>")
 _BEFORE_REGEX = frozenset("(,{}[;!~&|?:=<>\n")
 
 

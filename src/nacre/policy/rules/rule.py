@@ -1,8 +1,7 @@
 """One permission rule: what it is about, what it decides, where it is written."""
 
-from dataclasses import dataclass
-
 from nacre.errors import RuleError
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision
 from nacre.policy.rules.pattern import Pattern, parse_pattern
 

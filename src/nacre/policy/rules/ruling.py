@@ -1,9 +1,9 @@
 """What one layer of rules says of a script."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision
 from nacre.syntax.script import Script
 from nacre.syntax.tree import Span

@@ -1,8 +1,8 @@
 """Variables and files that a command may set and write under any rule that covers its words."""
 
-import re
 from collections.abc import Iterator
 
+from nacre.model.expression import expression
 from nacre.syntax.script import Command, Redirection
 from nacre.syntax.word import UNKNOWN, Word, shown
 
@@ -32,10 +32,10 @@ _SAFE_VARIABLES = frozenset(
         "TZ",
     }
 )
-_LOCALE = re.compile(r"LC_[A-Z]+")
+_LOCALE = expression(r"LC_[A-Z]+")
 
 # Variables that decide which program runs, or what it runs in turn.
-_STEERING = re.compile(
+_STEERING = expression(
     r"PATH|IFS|ENV|BASH_\w+|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-4]|CDPATH|SHELL|HOME|\w*PAGER|"
     r"\w*EDITOR|VISUAL|BROWSER|LD_\w+|DYLD_\w+|GIT_\w+|SSH_\w+|NODE_\w+|PYTHON\w+|PERL\w+|RUBY\w+|"
     r"_?JAVA_\w+|LESS\w*|MAN\w+|\w*_COMMAND|\w*ASKPASS|npm_\w+|GO\w+|CARGO\w*|RUSTC?_\w+|GCONV_PATH|"
@@ -43,7 +43,7 @@ _STEERING = re.compile(
 )
 _STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _NETWORK = ("/dev/tcp/", "/dev/udp/")
-_UNKNOWN = re.compile(f"[{UNKNOWN}]")
+_UNKNOWN = expression(f"[{UNKNOWN}]")
 
 
 def steering_name(name: str) -> bool:

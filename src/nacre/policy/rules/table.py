@@ -7,9 +7,11 @@ out allowed, so what follows `&&` is not hidden by what comes before.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.model.verdict import Decision
 from nacre.policy.rules.against import runs_unknown_code
 from nacre.policy.rules.lines import possible_lines
@@ -20,7 +22,7 @@ from nacre.syntax.tree import Span
 
 __all__ = ("Row", "RuleTable", "Wildcard", "parse_wildcard")
 
-_SPECIAL = re.compile(r"[*?]+")
+_SPECIAL = expression(r"[*?]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ import stat
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from nacre.model.value import dataclass
 
 __all__ = (
     "MOST_BYTES",

@@ -5,9 +5,8 @@ back unchanged. What git refuses is refused here too; a NUL byte is refused alth
 git ends a value there, because two readers that differ about it are a way past one.
 """
 
-from dataclasses import dataclass
-
 from nacre.errors import NacreError
+from nacre.model.value import dataclass
 
 __all__ = ("ConfigText", "Entry", "UnreadableError", "parse", "write_entry", "write_section")
 

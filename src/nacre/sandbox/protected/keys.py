@@ -6,9 +6,9 @@ configuration (`include.path`, `core.hooksPath`) or addresses (`url.*.insteadOf`
 every key that a later git may invent.
 """
 
-import re
 from collections.abc import Callable
 
+from nacre.model.expression import expression
 from nacre.sandbox.protected.gitconfig import Entry
 
 __all__ = ("is_command", "permitted")
@@ -70,7 +70,7 @@ _PLAIN_KEYS = frozenset((section, key) for section, keys in _PLAIN.items() for k
 _BELOW_KEYS = frozenset((section, key) for section, keys in _BELOW.items() for key in keys.split())
 
 # `helper::address` runs the program git-remote-helper; `-x` would be an option of ssh.
-_TRANSPORT = re.compile(r"\s*(?:-|[A-Za-z0-9_.+-]+::)")
+_TRANSPORT = expression(r"\s*(?:-|[A-Za-z0-9_.+-]+::)")
 
 
 def permitted(entry: Entry, inside: Callable[[str], bool]) -> bool:

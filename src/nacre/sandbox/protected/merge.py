@@ -6,8 +6,8 @@ script's comments go as well.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from nacre.model.value import dataclass
 from nacre.sandbox.protected.gitconfig import (
     ConfigText,
     Entry,

@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from nacre.model.value import dataclass
 from nacre.sandbox.protected.disk import YOUNG_NS, lstat, opened, resolved
 from nacre.sandbox.protected.guard import Folder, Rule
 from nacre.sandbox.protected.places import Places

@@ -6,8 +6,8 @@ names.
 
 import os
 import stat
-from dataclasses import dataclass
 
+from nacre.model.value import dataclass
 from nacre.sandbox.protected.disk import capture, opened, resolved
 from nacre.sandbox.protected.gitconfig import UnreadableError, parse
 

@@ -8,9 +8,9 @@ import os
 import stat
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from nacre.model.value import dataclass
 from nacre.sandbox.protected.disk import Node, below, capture, opened, resolved, unlock
 
 __all__ = ("Restorer", "Reverted", "put", "set_mode")

@@ -3,10 +3,11 @@
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from nacre.model.value import dataclass
 from nacre.sandbox.protected.disk import OWN, Node, below, capture, opened, same
 from nacre.sandbox.protected.guard import SAMPLE, Folder, Rule
 from nacre.sandbox.protected.merge import Merged, merge_config, merge_modules

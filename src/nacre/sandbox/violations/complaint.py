@@ -1,7 +1,8 @@
 """An error that a program printed, before anyone knows whose doing it was."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from nacre.model.value import dataclass
 
 __all__ = ("Access", "Complaint", "Fault", "Said")
 

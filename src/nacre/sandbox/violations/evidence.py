@@ -1,10 +1,10 @@
 """What is known of a run that may have met the sandbox."""
 
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol
 
 from nacre.model.confinement import UNENFORCED, Confinement, Enforcement
+from nacre.model.value import dataclass
 from nacre.syntax.script import Script
 
 __all__ = ("Evidence", "Host")

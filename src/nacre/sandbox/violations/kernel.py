@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.model.violation import Violation, ViolationKind
 from nacre.sandbox.violations.complaint import Said
 from nacre.sandbox.violations.evidence import Evidence, Host
@@ -45,7 +46,7 @@ def _user_namespace(host: Host, speakers: Speakers) -> bool:
     )
 
 
-_WITH_USER = re.compile(r"\bunshare\b[^|;&\n]* (?:-\w*[rUc]\w*|--user|--map-)")
+_WITH_USER = expression(r"\bunshare\b[^|;&\n]* (?:-\w*[rUc]\w*|--user|--map-)")
 
 
 def _unshares(host: Host, speakers: Speakers) -> bool:
@@ -72,19 +73,19 @@ _NOT_PERMITTED = r"(?:Operation not permitted|EPERM)"
 _CLOSED = (
     _Closed(
         "ptrace",
-        re.compile(rf"(?:\bptrace\b|PTRACE_\w+).*{_NOT_PERMITTED}"),
+        expression(rf"(?:\bptrace\b|PTRACE_\w+).*{_NOT_PERMITTED}"),
         "kernel_calls",
         _anyone,
     ),
     _Closed(
         "unshare (a new namespace)",
-        re.compile(rf"unshare(?:: |\().*{_NOT_PERMITTED}"),
+        expression(rf"unshare(?:: |\().*{_NOT_PERMITTED}"),
         "namespaces",
         _unshares,
     ),
     _Closed(
         "a new namespace",
-        re.compile(
+        expression(
             r"No permissions to create new namespace|Creating new namespace failed|"
             r"Failed to move to new namespace|No usable sandbox!|cannot clone: Operation not permitted"
         ),
@@ -93,32 +94,32 @@ _CLOSED = (
     ),
     _Closed(
         "sudo",
-        re.compile(r"\"no new privileges\" flag is set|sudo: effective uid is not 0"),
+        expression(r"\"no new privileges\" flag is set|sudo: effective uid is not 0"),
         "privileges",
         _anyone,
     ),
     _Closed(
         "a read of the kernel's log",
-        re.compile(r"read kernel buffer failed: Operation not permitted"),
+        expression(r"read kernel buffer failed: Operation not permitted"),
         "kernel_calls",
         _reads_kernel_log,
     ),
     _Closed(
         "perf_event_open",
-        re.compile(
+        expression(
             r"perf_event_open.*(?:not permitted|failed)|No permission to enable \S+ event|"
             r"Access to performance monitoring and observability operations is limited"
         ),
         "kernel_calls",
         _measures,
     ),
-    _Closed("io_uring", re.compile(rf"io_uring\w*.*{_NOT_PERMITTED}"), "kernel_calls", _anyone),
+    _Closed("io_uring", expression(rf"io_uring\w*.*{_NOT_PERMITTED}"), "kernel_calls", _anyone),
     _Closed(
-        "keyctl", re.compile(rf"(?:keyctl|add_key)\w*: {_NOT_PERMITTED}"), "kernel_calls", _anyone
+        "keyctl", expression(rf"(?:keyctl|add_key)\w*: {_NOT_PERMITTED}"), "kernel_calls", _anyone
     ),
     _Closed(
         "",
-        re.compile(
+        expression(
             r"^(?:u?mount|chroot|mknod|hostname|swapo\w+|losetup|modprobe|insmod|date|chown)\b.*"
             r"(?:Operation not permitted|must be superuser|permission denied|Invalid argument)|"
             r"RTNETLINK answers: Operation not permitted|you must be root"
@@ -127,7 +128,7 @@ _CLOSED = (
         _root,
     ),
 )
-_SIGNAL = re.compile(
+_SIGNAL = expression(
     r"kill: \((\d+)\) - (?:Operation not permitted|No such process)|"
     r"(?:sending signal to|killing pid) (\d+) failed: (?:Operation not permitted|No such process)"
 )

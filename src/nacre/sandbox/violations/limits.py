@@ -4,8 +4,9 @@ import re
 import resource
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.model.violation import Violation, ViolationKind
 from nacre.sandbox.violations.complaint import Said
 from nacre.sandbox.violations.evidence import Evidence, Host
@@ -29,21 +30,21 @@ _LIMITS = (
     _Limit(
         "file_bytes",
         resource.RLIMIT_FSIZE,
-        re.compile(r"File size limit exceeded|File too large|\bEFBIG\b|\[Errno 27\]"),
+        expression(r"File size limit exceeded|File too large|\bEFBIG\b|\[Errno 27\]"),
         "the size of one file",
         signal.SIGXFSZ,
     ),
     _Limit(
         "cpu_seconds",
         resource.RLIMIT_CPU,
-        re.compile(r"CPU time limit exceeded"),
+        expression(r"CPU time limit exceeded"),
         "the processor time of one process",
         signal.SIGXCPU,
     ),
     _Limit(
         "processes",
         resource.RLIMIT_NPROC,
-        re.compile(
+        expression(
             r"fork: (?:retry: )?Resource temporarily unavailable|can't start new thread|"
             r"BlockingIOError: \[Errno 11\] Resource temporarily unavailable$|"
             r"unable to create (?:native )?thread|pthread_create failed|spawn \S+ EAGAIN|"
@@ -54,7 +55,7 @@ _LIMITS = (
     _Limit(
         "memory",
         resource.RLIMIT_DATA,
-        re.compile(
+        expression(
             r"[Cc]annot allocate memory|^MemoryError\b|std::bad_alloc|\[Errno 12\]|\bENOMEM\b|"
             r"^Out of memory!|memory exhausted|runtime: out of memory|malloc failed|"
             r"memory allocation of \d+ bytes failed|out of memory allocating|LLVM ERROR: out of memory"
@@ -64,11 +65,11 @@ _LIMITS = (
     _Limit(
         "open_files",
         resource.RLIMIT_NOFILE,
-        re.compile(r"[Tt]oo many open files|\bEMFILE\b|\[Errno 24\]"),
+        expression(r"[Tt]oo many open files|\bEMFILE\b|\[Errno 24\]"),
         "open files of one process",
     ),
 )
-_OWN = re.compile(r"\bulimit\b|\bprlimit\b|\bsetrlimit\b|RLIMIT_")
+_OWN = expression(r"\bulimit\b|\bprlimit\b|\bsetrlimit\b|RLIMIT_")
 _SIGNALLED = 128
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 

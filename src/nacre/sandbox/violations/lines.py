@@ -1,9 +1,9 @@
 """The lines of an output that could tell of a denial."""
 
-import re
 from bisect import bisect_right
 from itertools import accumulate
 
+from nacre.model.expression import expression
 from nacre.sandbox.violations.complaint import Said
 
 __all__ = ("said", "telling")
@@ -24,9 +24,9 @@ _HINTS = (
     "from versions: none", "no matching distribution", "nosuchfile", "could not create", "(re)create", "cannot create",
     "writing to the directory", "lookup", "dns", "accessdenied", "effective uid", "enomem", "ptrace", "invalid argument",
 )  # fmt: skip
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_COLOUR = expression(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 # What pytest, npm and curl's progress put in front of an error.
-_PREFIX = re.compile(r"(?:E {2,}|npm (?:error|ERR!) ?|> |[\d\s:.-]+(?=curl: ))?\s*")
+_PREFIX = expression(r"(?:E {2,}|npm (?:error|ERR!) ?|> |[\d\s:.-]+(?=curl: ))?\s*")
 
 
 def telling(output: str) -> str:

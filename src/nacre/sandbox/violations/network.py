@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nacre.model.confinement import Network
+from nacre.model.expression import expression
 from nacre.model.violation import Violation, ViolationKind
 from nacre.sandbox.violations.complaint import Said
 from nacre.sandbox.violations.evidence import Evidence, Host
@@ -14,7 +15,7 @@ __all__ = ("network_hint", "stopped_connections")
 
 _NAME = r"([A-Za-z0-9_](?:[\w.-]{0,250}[A-Za-z0-9])?|\[?[0-9a-f]{0,4}:[0-9a-f:]{1,40}\]?)"
 _ADDRESSED = tuple(
-    re.compile(shape.replace("NAME", _NAME))
+    expression(shape.replace("NAME", _NAME))
     for shape in (
         r"[Cc]ould not resolve host(?:name)?:? [`'\"]?NAME",
         r"unable to resolve host address \W?NAME",
@@ -31,44 +32,44 @@ _ADDRESSED = tuple(
         r"(?:^|: )NAME: Name or service not known",
     )
 )
-_UNADDRESSED = re.compile(
+_UNADDRESSED = expression(
     r"Temporary failure in name resolution|Name or service not known|[Nn]etwork is unreachable|"
     r"ENETUNREACH|EAI_AGAIN|\[Errno (?:101|-2|-3)\]|nodename nor servname|dns error|"
     r"failed to lookup address information|[Nn]o route to host"
 )
 # Raised by hand, as tests do: the real exceptions carry the number of the error.
-_RAISED = re.compile(r"(?:raise|assert|return|FAILED) |self\.|\w*(?:Error|Exception): [^\[]*$")
+_RAISED = expression(r"(?:raise|assert|return|FAILED) |self\.|\w*(?:Error|Exception): [^\[]*$")
 # A socket could not even be made. Without words on its family it is one of the network.
-_NO_SOCKET = re.compile(
+_NO_SOCKET = expression(
     r"socket: [Oo]peration not permitted|could not create socket: Operation not permitted|"
     r"SocketException: Operation not permitted|IO::Socket::INET6?: Operation not permitted|"
     r"SOCK_RAW, Operation not permitted|\b(?:listen|bind|connect) EPERM\b|"
     r"\.\.\. failed: Operation not permitted"
 )
-_PYTHON_SOCKET = re.compile(r"_socket\.socket\.__init__|socket\.socket\(|= socket\(")
-_PYTHON_EPERM = re.compile(r"PermissionError: \[Errno (?:1|13)\] [A-Z]\w+ \w+(?: \w+)?$")
+_PYTHON_SOCKET = expression(r"_socket\.socket\.__init__|socket\.socket\(|= socket\(")
+_PYTHON_EPERM = expression(r"PermissionError: \[Errno (?:1|13)\] [A-Z]\w+ \w+(?: \w+)?$")
 # Programs that keep the reason to themselves: telling only of a command that needs the network.
-_VAGUE = re.compile(
+_VAGUE = expression(
     r"\(from versions: none\)|No matching distribution found|Could not fetch URL|"
     r"Failed to (?:fetch|download)|unable to access 'https?://|Could not connect to server"
 )
-_REFUSED = re.compile(r"[Cc]onnection refused|ECONNREFUSED|\[Errno 111\]|connect to server")
+_REFUSED = expression(r"[Cc]onnection refused|ECONNREFUSED|\[Errno 111\]|connect to server")
 _LOOPBACK = r"(?P<host>127(?:\.\d{1,3}){3}|localhost|\[?::1\]?)"
-_LOOPBACK_PORT = re.compile(rf"{_LOOPBACK}(?:['\"]?\s?, ?(?:port )?|:| port )(?P<port>\d{{1,5}})\b")
-_IS_LOOPBACK = re.compile(rf"{_LOOPBACK}$")
-_URL = re.compile(r"(?:https?|ftp|ssh|git|wss?)://(?:[^@/\s'\"]+@)?([\w.-]+|\[[0-9a-f:]+\])")
-_SCP = re.compile(r"\b[\w.-]+@([\w-]+(?:\.[\w-]+)+):")
-_ADDRESS = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.])")
+_LOOPBACK_PORT = expression(rf"{_LOOPBACK}(?:['\"]?\s?, ?(?:port )?|:| port )(?P<port>\d{{1,5}})\b")
+_IS_LOOPBACK = expression(rf"{_LOOPBACK}$")
+_URL = expression(r"(?:https?|ftp|ssh|git|wss?)://(?:[^@/\s'\"]+@)?([\w.-]+|\[[0-9a-f:]+\])")
+_SCP = expression(r"\b[\w.-]+@([\w-]+(?:\.[\w-]+)+):")
+_ADDRESS = expression(r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.])")
 # What curl and wget end with when a name or a machine could not be reached.
 _TELLING_CODES = {"curl": frozenset({5, 6, 7}), "wget": frozenset({4})}
-_EXPLAINED = re.compile(
+_EXPLAINED = expression(
     r"error|fatal|fail|cannot|can't|could not|not found|denied|no such|usage|unknown|invalid|"
     r"traceback|undefined|unrecognized|try '|not a |already exists|missing|expected",
     re.IGNORECASE,
 )
 _ENDED = frozenset({124, 130, 137, 143})
 _FEW = 2
-_OFFLINE = re.compile(r"--(?:no-index|offline|frozen-offline)\b")
+_OFFLINE = expression(r"--(?:no-index|offline|frozen-offline)\b")
 _TRACEBACK = 12
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from nacre.model.expression import expression
 from nacre.sandbox.violations.complaint import Access, Complaint, Fault, Said
 from nacre.sandbox.violations.wording import access_of, is_nameless, speaker_of
 
@@ -21,51 +22,51 @@ _FAULTS = (
     (Fault.EXDEV, r"[Ii]nvalid cross-device link|EXDEV|\[Errno 18\]|os error 18\b"),
     (Fault.EBUSY, r"[Dd]evice or resource busy|EBUSY|\[Errno 16\]|os error 16\b"),
 )
-_FAULT = re.compile("|".join(f"(?P<{fault.name}>{text})" for fault, text in _FAULTS))
+_FAULT = expression("|".join(f"(?P<{fault.name}>{text})" for fault, text in _FAULTS))
 
 _QUOTED = (
     r"""(?:(?<![a-z])'([^']{1,1500})'|"([^"]{1,1500})"|`([^`']{1,1500})[`']|"""
     "\N{LEFT SINGLE QUOTATION MARK}([^\N{RIGHT SINGLE QUOTATION MARK}]{1,1500})"
     "\N{RIGHT SINGLE QUOTATION MARK})"
 )
-_ANY_QUOTED = re.compile(_QUOTED)
+_ANY_QUOTED = expression(_QUOTED)
 
 # [Errno 13] Permission denied: '/x' -> '/y'
-_PYTHON = re.compile(rf"\[Errno \d+\] [^:']{{3,40}}: {_QUOTED}(?: -> {_QUOTED})?")
+_PYTHON = expression(rf"\[Errno \d+\] [^:']{{3,40}}: {_QUOTED}(?: -> {_QUOTED})?")
 # EACCES: permission denied, open '/x' -> '/y'
-_NODE = re.compile(r"\bE[A-Z]{3,6}: [a-z ,-]{3,40}, (\w+) '([^']+)'(?: -> '([^']+)')?")
+_NODE = expression(r"\bE[A-Z]{3,6}: [a-z ,-]{3,40}, (\w+) '([^']+)'(?: -> '([^']+)')?")
 # (os error 13) at path "/x"
-_AT_PATH = re.compile(rf"(?:\(os error \d+\)) at path {_QUOTED}")
+_AT_PATH = expression(rf"(?:\(os error \d+\)) at path {_QUOTED}")
 # system library:fopen:Permission denied:../bss_file.c:67:calling fopen(/x, rb)
-_OPENSSL = re.compile(r":calling \w+\((/[^,)]+)")
+_OPENSSL = expression(r":calling \w+\((/[^,)]+)")
 # Permission denied @ rb_sysopen - /x
-_RUBY = re.compile(r"^ @ (\w+) - (\S+)")
-_JAVA = re.compile(r"(?:AccessDenied|NoSuchFile)Exception: (/[^:\n]+?)(?: -> .*)?$")
-_GIT_OBJECTS = re.compile(
+_RUBY = expression(r"^ @ (\w+) - (\S+)")
+_JAVA = expression(r"(?:AccessDenied|NoSuchFile)Exception: (/[^:\n]+?)(?: -> .*)?$")
+_GIT_OBJECTS = expression(
     r"insufficient permission for adding an object to repository database (\S+)"
 )
-_TOLD = re.compile(
+_TOLD = expression(
     r"cannot create directory: (/\S+?)\.  Maybe need administrative|"
     r"Could not create local repository at (/\S+)|"
     r"error writing to the directory: (/.+)$"
 )
-_CMAKE = re.compile(r"CMake Error: Unable to \(re\)create .* directory:$")
-_SQLITE = re.compile(rf"unable to open database {_QUOTED}")
-_ZIP = re.compile(r"(?:[Cc]ould not create output file|cannot create) \(?(/?[^()]+?)\)?$")
-_UNNAMED = re.compile(
+_CMAKE = expression(r"CMake Error: Unable to \(re\)create .* directory:$")
+_SQLITE = expression(rf"unable to open database {_QUOTED}")
+_ZIP = expression(r"(?:[Cc]ould not create output file|cannot create) \(?(/?[^()]+?)\)?$")
+_UNNAMED = expression(
     r"unable to open database file$|attempt to write a readonly database|"
     r"curl: \(23\) Failure writing output|kind: (?:PermissionDenied|ReadOnlyFilesystem)|"
     r"IOException: (?:Permission denied|Read-only file system)$|"
     r"error while writing \w+: could not create parent directories"
 )
 # `tar: main.c: Cannot open: Permission denied`: a part between the path and the answer.
-_BETWEEN = re.compile(
+_BETWEEN = expression(
     r"[Cc](?:annot|ould not|an't) \w+$|[Ff]ailed to open(?: stream| for writing)$|open failed$|Cannot make temp name$"
 )
 # `Permission denied (os error 13)`, alone under "Caused by:".
-_ALONE = re.compile(r"[A-Z][\w -]+\(os error \d+\)$")
+_ALONE = expression(r"[A-Z][\w -]+\(os error \d+\)$")
 _CAUSED = 5
-_CALL = re.compile(r"\w+\(['\"]?([^'\"(),]+)['\"]?(?:,[^)]*)?\)$")
+_CALL = expression(r"\w+\(['\"]?([^'\"(),]+)['\"]?(?:,[^)]*)?\)$")
 _MIDDLE = 60
 
 _SYSCALLS = {

@@ -1,9 +1,9 @@
 """Unix sockets of the host that a script could not use."""
 
-import re
 from collections.abc import Iterator, Sequence
 from posixpath import join, normpath
 
+from nacre.model.expression import expression
 from nacre.model.violation import Violation, ViolationKind
 from nacre.sandbox.violations.complaint import Said
 from nacre.sandbox.violations.evidence import Evidence, Host
@@ -12,17 +12,17 @@ from nacre.sandbox.violations.speakers import Speakers
 __all__ = ("stopped_sockets",)
 
 _ADDRESSED = (
-    re.compile(
+    expression(
         r"(?:daemon(?: socket)? at|dial unix|connect to|socket at) (?:unix://)?(/[^\s:'\"]+)"
     ),
-    re.compile(r"on socket \"(/[^\"]+)\" failed"),
-    re.compile(r"through socket '(/[^']+)'"),
-    re.compile(r"error connecting to (/\S+) \("),
-    re.compile(r"connect (?:ENOENT|EACCES|EPERM) (/\S+)"),
+    expression(r"on socket \"(/[^\"]+)\" failed"),
+    expression(r"through socket '(/[^']+)'"),
+    expression(r"error connecting to (/\S+) \("),
+    expression(r"connect (?:ENOENT|EACCES|EPERM) (/\S+)"),
 )
-_NO_SOCKET = re.compile(r"PermissionError: \[Errno (?:1|13)\] [A-Z]\w+ \w+(?: \w+)?$")
-_MAKES_ONE = re.compile(r"AF_UNIX|_socket\.socket\.__init__|unix_events|open_unix_connection")
-_CURL = re.compile(r"--(?:abstract-)?unix-socket[ =](\S+)")
+_NO_SOCKET = expression(r"PermissionError: \[Errno (?:1|13)\] [A-Z]\w+ \w+(?: \w+)?$")
+_MAKES_ONE = expression(r"AF_UNIX|_socket\.socket\.__init__|unix_events|open_unix_connection")
+_CURL = expression(r"--(?:abstract-)?unix-socket[ =](\S+)")
 _TRACEBACK = 12
 
 

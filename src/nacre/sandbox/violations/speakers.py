@@ -1,9 +1,9 @@
 """Which command of a script could have said a line, and where it stood."""
 
-import re
 from functools import cached_property
 from posixpath import dirname, join, normpath
 
+from nacre.model.expression import expression
 from nacre.sandbox.violations.complaint import Access, Complaint
 from nacre.sandbox.violations.evidence import Evidence
 from nacre.sandbox.violations.programs import acts, is_quiet, is_text, speaks
@@ -14,7 +14,7 @@ from nacre.syntax.word import CWD, HOME, Word, known
 __all__ = ("Speakers", "beneath")
 
 _FOLDER_OPTIONS = frozenset({"-C", "--directory", "-d", "--prefix"})
-_PATH = re.compile(r"(?:(?<=['\"\s=<>(:@])|^)(?:~|\$HOME|\$\{HOME\})?/[^\s'\"`<>|;&()$*?:,\\]+")
+_PATH = expression(r"(?:(?<=['\"\s=<>(:@])|^)(?:~|\$HOME|\$\{HOME\})?/[^\s'\"`<>|;&()$*?:,\\]+")
 _MOST_PATHS = 50
 _MOST_COMMANDS = 200
 

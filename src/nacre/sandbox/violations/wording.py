@@ -2,13 +2,14 @@
 
 import re
 
+from nacre.model.expression import expression
 from nacre.sandbox.violations.complaint import Access
 
 __all__ = ("access_of", "is_nameless", "speaker_of")
 
-_SPEAKER = re.compile(r"(?:\S*/)?([A-Za-z_][\w.+-]*)(?: \(child\)| I/O error)?: ")
-_ANSWER = re.compile(r"(?:Permission denied|Read-only file system|No such file|Operation not)")
-_SHELL_LINE = re.compile(r"\S+: (?:line )?\d+: ")
+_SPEAKER = expression(r"(?:\S*/)?([A-Za-z_][\w.+-]*)(?: \(child\)| I/O error)?: ")
+_ANSWER = expression(r"(?:Permission denied|Read-only file system|No such file|Operation not)")
+_SHELL_LINE = expression(r"\S+: (?:line )?\d+: ")
 _SHELLS = frozenset({"bash", "sh", "dash", "environment", "ash", "zsh"})
 # They open a message, and are no programs.
 _LABELS = frozenset(
@@ -16,19 +17,19 @@ _LABELS = frozenset(
     | {"Exception", "OSError", "PermissionError", "FileNotFoundError", "connect", "open", "mkdir("}
 )
 
-_NAMELESS = re.compile(r"(?:error|fatal|warning|zip|remote|Cannot|Resolving|Connecting)\b|[/.~]")
+_NAMELESS = expression(r"(?:error|fatal|warning|zip|remote|Cannot|Resolving|Connecting)\b|[/.~]")
 
-_WRITES = re.compile(
+_WRITES = expression(
     r"(?:cannot|can't|could not|couldn't|failed to|unable to|not) "
     r"(?:\w+ )?(?:touch|create|mkdir|write|make|lock|append|link|overwrite|move|install)\b|"
     r"for (?:writing|output|appending)|output file|temporary file|error writing|"
     r"inter-device move|creating|leading directories",
     re.IGNORECASE,
 )
-_REMOVES = re.compile(r"(?:remove|delete|unlink|unlinking|rename) ")
-_CHANGES = re.compile(r"changing (?:permissions|ownership|group)|setting (?:times|permissions)|"
+_REMOVES = expression(r"(?:remove|delete|unlink|unlinking|rename) ")
+_CHANGES = expression(r"changing (?:permissions|ownership|group)|setting (?:times|permissions)|"
     r"preserving (?:times|permissions|ownership)")  # fmt: skip
-_READS = re.compile(
+_READS = expression(
     r"for reading|unable to access '/|cannot (?:stat|access|read|open directory)|: cd: |reading|"
     r"can't (?:read|cd|chdir)|Cannot (?:stat|read)"
 )

@@ -5,6 +5,7 @@ import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 
+from nacre.model.expression import expression
 from nacre.syntax.ansi import unescape
 from nacre.syntax.encodings import decoded, encoded, from_base32, from_base64, from_hex
 from nacre.syntax.word import HOLE, known
@@ -18,7 +19,7 @@ Filter = Callable[[Sequence[str], str], Sequence[str]]
 _LONGEST = 1 << 20
 
 
-_SETTING = re.compile(r"-.|\+?\d+$|.$")
+_SETTING = expression(r"-.|\+?\d+$|.$")
 
 
 def _same(arguments: Sequence[str], text: str) -> Sequence[str]:
@@ -101,7 +102,7 @@ _CLASSES = {
     "[:blank:]": "\t ",
     "[:punct:]": "!-/:-@[-`{-~",
 }
-_RANGE = re.compile(r"([\x00-\x7f])-([\x00-\x7f])", re.DOTALL)
+_RANGE = expression(r"([\x00-\x7f])-([\x00-\x7f])", re.DOTALL)
 
 
 def _members(text: str) -> str:
@@ -127,8 +128,8 @@ def _tr(arguments: Sequence[str], text: str) -> Sequence[str]:
     return (text.translate(dict(zip(map(ord, first), second, strict=False))),)
 
 
-_WHOLE = re.compile(r"\^?(?:\.\*|\\?\(\.[*+]\\?\)|\.\+)\$?$")
-_INSERTION = re.compile(r"&|\\(?:1|([^0-9]))")
+_WHOLE = expression(r"\^?(?:\.\*|\\?\(\.[*+]\\?\)|\.\+)\$?$")
+_INSERTION = expression(r"&|\\(?:1|([^0-9]))")
 _SPECIAL = frozenset("\\.*[]^$+?(){}|&")
 
 
@@ -163,7 +164,7 @@ def _substituted(edit: Substitution, line: str) -> str | None:
     return line.replace(edit.pattern, edit.replacement, count) if edit.pattern else line
 
 
-_CUT = re.compile(r"(?:-d ?(.) ?)?-([bcf]) ?(\d{0,6})(-?)(\d{0,6})$")
+_CUT = expression(r"(?:-d ?(.) ?)?-([bcf]) ?(\d{0,6})(-?)(\d{0,6})$")
 
 
 def _cut(arguments: Sequence[str], text: str) -> Sequence[str]:

@@ -4,15 +4,16 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
+from nacre.model.expression import expression
 from nacre.syntax.ansi import unescape
 from nacre.syntax.word import FIELDS, HOLE, known
 
 __all__ = ("echoed", "printed")
 
-_ECHO_OPTION = re.compile(r"-[neE]+$")
-_OCTAL = re.compile(r"(\\\\)|\\0([0-7]{1,3})")
-_STOP = re.compile(r"(?<!\\)(?:\\\\)*\\c")
-_DIRECTIVE = re.compile(
+_ECHO_OPTION = expression(r"-[neE]+$")
+_OCTAL = expression(r"(\\\\)|\\0([0-7]{1,3})")
+_STOP = expression(r"(?<!\\)(?:\\\\)*\\c")
+_DIRECTIVE = expression(
     r"%(?:(%)|([-+ #0]*)(?![-+ #0])(\*|\d*)(?:\.(\*|\d*))?[hlLjzt]*(?![hlLjzt])"
     r"(?:\([^)]*\))?([a-zA-Z]))"
 )

@@ -1,8 +1,8 @@
 """Simple commands: assignments, words, redirections, and what stands between them."""
 
-import re
 from abc import abstractmethod
 
+from nacre.model.expression import expression
 from nacre.syntax.budget import Budget
 from nacre.syntax.parser.cursor import NotBashError, new
 from nacre.syntax.parser.heredocs import Heredocs
@@ -21,37 +21,37 @@ from nacre.syntax.tree import (
 
 __all__ = ("Clauses",)
 
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
+_BLANKS = expression(r"(?:[ \t]|\\\n)+")
 _BLANK_OR_COMMENT = frozenset(" \t\\#")
 _BETWEEN = frozenset(" \t\n\\#")
-_LINES = re.compile(r"(?:[ \t\n]+|\\\n|#[^\n]*)*")
-_COMMENT = re.compile(r"#[^\n]*")
-_KEYWORD = re.compile(
+_LINES = expression(r"(?:[ \t\n]+|\\\n|#[^\n]*)*")
+_COMMENT = expression(r"#[^\n]*")
+_KEYWORD = expression(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|time|coproc"
     r"|in|\[\[|[{}!])(?=[ \t\n|&;()<>]|\Z)"
 )
-_SPLIT_KEYWORD = re.compile(r"[a-z!{}\[]{1,8}\\\n")
+_SPLIT_KEYWORD = expression(r"[a-z!{}\[]{1,8}\\\n")
 _KEYWORDS = frozenset(
     {"if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac"}
     | {"select", "function", "time", "coproc", "in", "[[", "{", "}", "!"}
 )
-_REDIRECT = re.compile(
+_REDIRECT = expression(
     r"(?:([0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\())"
     r"|(&>>|&>))"
 )
-_DESCRIPTOR = re.compile(r"[0-9]+[<>]")
+_DESCRIPTOR = expression(r"[0-9]+[<>]")
 _PLAIN_WORD = r"[^ \t\n|&;()<>'\"\\$`#][^ \t\n|&;()<>'\"\\$`]*(?=[ \t\n|&;)]|\Z)"
 # The first could be an assignment; one that ends before `(`, `<` or `>` could be more than a word.
 # A row has an end because it is paid for only when it is read.
-_PLAIN_WORDS = re.compile(
+_PLAIN_WORDS = expression(
     rf"(?![A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)){_PLAIN_WORD}(?: +{_PLAIN_WORD}){{0,63}}"
 )
 _ENDS_SIMPLE = frozenset(("\n", ";", "&", "|", ")", ""))
 _BEGINS_REDIRECT = frozenset("<>&0123456789{")
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_DECLARED_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\s]*\])?\+?=\(")
-_EQUALS = re.compile(r"\+?=")
-_PARENTHESES = re.compile(r"\([ \t]*\)")
+_ASSIGNED = expression(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_DECLARED_ARRAY = expression(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]\s]*\])?\+?=\(")
+_EQUALS = expression(r"\+?=")
+_PARENTHESES = expression(r"\([ \t]*\)")
 _DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
 
 

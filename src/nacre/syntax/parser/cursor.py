@@ -1,9 +1,9 @@
 """A place in a text that is parsed."""
 
-import re
 from abc import ABC, abstractmethod
 from typing import Protocol, TypeVar, cast
 
+from nacre.model.expression import expression
 from nacre.syntax.budget import Budget, OverBudgetError
 from nacre.syntax.tree import Part, Sequence, Span
 
@@ -20,7 +20,7 @@ class _New(Protocol):
 
 # Half the time of calling a named tuple's class, where thousands of them are made.
 new = cast("_New", tuple.__new__)
-_CONTINUED = re.compile(r"(?:\\\n)+")
+_CONTINUED = expression(r"(?:\\\n)+")
 
 
 class NotBashError(Exception):

@@ -3,6 +3,7 @@
 import re
 from itertools import groupby
 
+from nacre.model.expression import expression
 from nacre.syntax.ansi import unescape
 from nacre.syntax.parser.cursor import Cursor, NotBashError, new
 from nacre.syntax.tree import Arithmetic, Parameter, Part, Span, Substitution, Text
@@ -10,15 +11,15 @@ from nacre.syntax.word import MARKS
 
 __all__ = ("Expansions", "joined")
 
-_OPERAND_RUN = re.compile(r"(?:[^}'\"\\$`<>]|[<>](?!\())+")
-_SINGLE_RUN = re.compile(r"[^'\\$`]+")
-_SUBSCRIPT_RUN = re.compile(r"[^\]\['\"\\$`]+")
-_ARITHMETIC_RUN = re.compile(r"[^()'\"\\$`]+")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
-_BARE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\}")
-_BRACED = re.compile(r"([!#]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
-_OPERATOR = re.compile(r":[-=?+]|:|[-=?+]|##?|%%?|//?|\^\^?|,,?|@|\*")
-_SPLIT_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\\\n)+([A-Za-z0-9_]*)")
+_OPERAND_RUN = expression(r"(?:[^}'\"\\$`<>]|[<>](?!\())+")
+_SINGLE_RUN = expression(r"[^'\\$`]+")
+_SUBSCRIPT_RUN = expression(r"[^\]\['\"\\$`]+")
+_ARITHMETIC_RUN = expression(r"[^()'\"\\$`]+")
+_NAME = expression(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
+_BARE = expression(r"([A-Za-z_][A-Za-z0-9_]*)\}")
+_BRACED = expression(r"([!#]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
+_OPERATOR = expression(r":[-=?+]|:|[-=?+]|##?|%%?|//?|\^\^?|,,?|@|\*")
+_SPLIT_NAME = expression(r"([A-Za-z_][A-Za-z0-9_]*)(?:\\\n)+([A-Za-z0-9_]*)")
 _DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+", ":?", "?"})
 _FUNSUB = frozenset(" \t\n|")
 

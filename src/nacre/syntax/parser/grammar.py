@@ -5,9 +5,9 @@ reads complete lines one after another, as bash does, so that what stands before
 a syntax error is known to have run.
 """
 
-import re
 from typing import NamedTuple
 
+from nacre.model.expression import expression
 from nacre.syntax.parser.clauses import Clauses
 from nacre.syntax.parser.cursor import NotBashError, new
 from nacre.syntax.parser.heredocs import Heredocs
@@ -27,13 +27,13 @@ from nacre.syntax.tree import (
 
 __all__ = ("Grammar", "Progress")
 
-_SEPARATOR = re.compile(r"&&|\|\||;;&|;;|;&|;|&(?!>)")
-_SPLIT_OPERATOR = re.compile(r"([&|;])(?:\\\n)+([&|;])")
-_BLANKS_ONLY = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
+_SEPARATOR = expression(r"&&|\|\||;;&|;;|;&|;|&(?!>)")
+_SPLIT_OPERATOR = expression(r"([&|;])(?:\\\n)+([&|;])")
+_BLANKS_ONLY = expression(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
 _OPERATORS = frozenset("&|;")
 _ENDS_SEQUENCE = frozenset((")", ""))
-_PIPE = re.compile(r"\|&?(?!\|)")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PIPE = expression(r"\|&?(?!\|)")
+_NAME = expression(r"[A-Za-z_][A-Za-z0-9_]*")
 _CASE_ENDS = (";;&", ";;", ";&")
 _LOOPS = {"for": CompoundKind.FOR, "select": CompoundKind.SELECT}
 _CONDITIONS = {"while": CompoundKind.WHILE, "until": CompoundKind.UNTIL}

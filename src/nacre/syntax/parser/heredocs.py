@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass
 
+from nacre.model.expression import expression
 from nacre.syntax.parser.lexer import Lexer
 from nacre.syntax.tree import Heredoc, RawWord, Text
 
 __all__ = ("Heredocs",)
 
-_TABS = re.compile(r"^\t+", re.MULTILINE)
-_QUOTES = re.compile(r"\\(.)|\$?'([^']*)'|\$?\"([^\"]*)\"", re.DOTALL)
+_TABS = expression(r"^\t+", re.MULTILINE)
+_QUOTES = expression(r"\\(.)|\$?'([^']*)'|\$?\"([^\"]*)\"", re.DOTALL)
 
 
 @dataclass(slots=True)

@@ -7,8 +7,7 @@ A backslash before a newline is removed wherever bash removes it, which is
 everywhere but in single quotes, comments and quoted here-documents.
 """
 
-import re
-
+from nacre.model.expression import expression
 from nacre.syntax.parser.cursor import NotBashError, new
 from nacre.syntax.parser.expansions import Expansions, joined
 from nacre.syntax.tree import Parameter, Part, RawWord, Text
@@ -17,18 +16,18 @@ __all__ = ("SPECIAL", "Lexer")
 
 SPECIAL = frozenset("'\"\\$`")
 # Unquoted characters without a meaning to the lexer; globs, braces and `~` are for later.
-_RUN = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+")
-_PLAIN_WORD = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+(?=[ \t\n|&;)]|\Z)")
+_RUN = expression(r"[^ \t\n|&;()<>'\"\\$`]+")
+_PLAIN_WORD = expression(r"[^ \t\n|&;()<>'\"\\$`]+(?=[ \t\n|&;)]|\Z)")
 _ENDS_WORD = frozenset((*" \t\n|&;()", ""))
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]"
 _BRACED = r"\{([A-Za-z_][A-Za-z0-9_]*)\}"
 # Text in double quotes, and with it what most often follows: their end, or a name.
-_DOUBLE_RUN = re.compile(rf'([^"\\$`]*)(?:(")|\$(?:({_NAME})|{_BRACED}))?')
-_QUOTED_WORD = re.compile(
+_DOUBLE_RUN = expression(rf'([^"\\$`]*)(?:(")|\$(?:({_NAME})|{_BRACED}))?')
+_QUOTED_WORD = expression(
     rf"""(?:'([^']*)'|"(?:([^"\\$`]*)|\$(?:({_NAME})|{_BRACED}))")(?=[ \t\n|&;)]|\Z)"""
 )
 _CLOSED, _NAMED = 2, 3
-_BODY_RUN = re.compile(r"[^\\$`]+")
+_BODY_RUN = expression(r"[^\\$`]+")
 _EXTGLOB = frozenset("?*+@!")
 
 

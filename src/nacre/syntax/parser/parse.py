@@ -5,7 +5,6 @@ from typing import NamedTuple
 from nacre.syntax.budget import Budget, OverBudgetError
 from nacre.syntax.parser.cursor import NotBashError
 from nacre.syntax.parser.grammar import Grammar
-from nacre.syntax.parser.treesitter import parse_with_treesitter
 from nacre.syntax.tree import Sequence, Span
 
 __all__ = ("Parsed", "parse")
@@ -31,9 +30,11 @@ def parse(text: str, budget: Budget | None = None, at: int | Span = 0, depth: in
     """
     budget = budget or Budget()
     try:
-        whole = at == 0 and depth == 0
-        if whole and len(text) >= _SHORT and (tree := parse_with_treesitter(text, budget)):
-            return Parsed(tree, len(text))
+        if at == 0 and depth == 0 and len(text) >= _SHORT:
+            from nacre.syntax.parser.treesitter import parse_with_treesitter
+
+            if tree := parse_with_treesitter(text, budget):
+                return Parsed(tree, len(text))
         progress = Grammar(text, budget, at, depth).lines((NotBashError, OverBudgetError))
     except (OverBudgetError, RecursionError) as error:
         return Parsed(Sequence(Span(0, 0)), 0, str(error), over_budget=True)

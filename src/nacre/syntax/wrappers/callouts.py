@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed, derived
@@ -86,7 +87,7 @@ _TAR_CODES = names(
     "-I -F --to-command --use-compress-program --info-script --new-volume-script --rsh-command"
 )
 _CHECKPOINT = names("--checkpoint-action")
-_LETTERS = re.compile(r"[A-Za-z]+$")
+_LETTERS = expression(r"[A-Za-z]+$")
 
 
 def _tar(invocation: Invocation) -> Iterator[Inner]:
@@ -152,21 +153,21 @@ def _part(extract: Callable[[str], str]) -> Reader:
     return read
 
 
-_EX_COMMAND = re.compile(
+_EX_COMMAND = expression(
     r"(?:^|[|\n])[: \t]*(?![: \t])(?:sil(?:ent)?!?[ \t]+(?![ \t]))?[%\d,.$;'<>]*[ \t]*"
     r"(?:(?:r(?:ead)?|w(?:rite)?)[ \t]*)?!([^\n]+)"
     r"|\bsystem(?:list)?\([ \t]*(?:\"([^\"]*)\"|'([^']*)')"
 )
-_GDB_COMMAND = re.compile(
+_GDB_COMMAND = expression(
     r"(?:^|\n)[ \t]*(?:!|shell[ \t]|make[ \t])([^\n]+)|\bsystem\(\"([^\"]*)\"\)"
 )
-_SQL_COMMAND = re.compile(
+_SQL_COMMAND = expression(
     r"(?:^|[\n;])[ \t]*(?:\\!|\\?\.?(?:shell|system)[ \t])([^\n]+)", re.IGNORECASE
 )
-_LISP_COMMAND = re.compile(
+_LISP_COMMAND = expression(
     r"\([ \t]*(?:shell-command(?:-to-string)?|call-process-shell-command)[ \t]+\"([^\"]*)\""
 )
-_FTP_COMMAND = re.compile(r"(?:^|\n)[ \t]*!([^\n]+)")
+_FTP_COMMAND = expression(r"(?:^|\n)[ \t]*!([^\n]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
+from nacre.model.expression import expression
 from nacre.syntax.word import HOLE
 from nacre.syntax.wrappers.inner import restored
 from nacre.syntax.wrappers.literals import Kind, Token
@@ -18,7 +19,7 @@ __all__ = ("calls",)
 _DEEPEST = 3
 _MOST_CALLS = 200
 _LONGEST = 200_000
-_ROUGH_CALL = re.compile(
+_ROUGH_CALL = expression(
     r"\b(?:system|p?open|exec\w*|run|call|check_\w+|spawn\w*|rmtree|shell_exec|passthru)"
     r"[ \t]*(?![ \t])\(?\s*(?!\s)\[?\s*[\"'](?=[^\"'\s])([^\"'\n]+)",
     re.IGNORECASE,
@@ -117,8 +118,8 @@ _GATES: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 _SHELLS = frozenset({"sh", "bash", "/bin/sh", "/bin/bash"})
 _WITHOUT_BRACKETS = frozenset({"perl", "ruby", "lua", "applescript", "php"})
-_PHP_TAG = re.compile(r"<\?(?:php|=)?")
-_TCL_CALL = re.compile(r"(?:^|[\n;\[{])[ \t]*(?:exec|spawn|system)[ \t]+([^\n;\]}]*)")
+_PHP_TAG = expression(r"<\?(?:php|=)?")
+_TCL_CALL = expression(r"(?:^|[\n;\[{])[ \t]*(?:exec|spawn|system)[ \t]+([^\n;\]}]*)")
 
 
 def calls(language: str, code: str) -> tuple[str, ...]:

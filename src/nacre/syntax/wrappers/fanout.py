@@ -1,9 +1,9 @@
 """Programs that run one command for each of many things: `xargs`, `parallel`, `fd`."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.script import Via, ViaKind
 from nacre.syntax.word import FIELDS, HOLE, Word
 from nacre.syntax.wrappers.find import fd, find
@@ -136,8 +136,8 @@ _PARALLEL = options(
 )
 _DRY = LOOKUPS | names("--dry-run --dryrun --citation")
 _PIPED = names("--pipe --pipe-part --pipepart --semaphore")
-_SOURCE = re.compile(r":::\+?$|::::\+?$")
-_PLACEHOLDER = re.compile(r"\{(?:[./%#]|//|/\.|\.\.|\d+[./]*|[+-]?\w*=[^}]*)?\}")
+_SOURCE = expression(r":::\+?$|::::\+?$")
+_PLACEHOLDER = expression(r"\{(?:[./%#]|//|/\.|\.\.|\d+[./]*|[+-]?\w*=[^}]*)?\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import HOLE, QUERY, STAR, Word, known
 from nacre.syntax.wrappers.inner import Inner, Invocation, derived
@@ -25,7 +26,7 @@ _OPEN = {
         names("-noleaf -ignore_readdir_race -warn -nowarn -true ( ) -o -or -a -and ,"), 0
     ),
 }
-_GLOB = re.compile(r"\\(.)|\*+|\?|\[[^]\[/]+\]")
+_GLOB = expression(r"\\(.)|\*+|\?|\[[^]\[/]+\]")
 _MOST_NAMES = 12
 
 
@@ -164,10 +165,10 @@ _FD = options(
     unknown=Unknown.PLAIN,
     style="permuted",
 )
-_FD_EXECUTES = re.compile(r"-[HIusigFalLp01q]*[xX]$|--exec(?:-batch)?$")
+_FD_EXECUTES = expression(r"-[HIusigFalLp01q]*[xX]$|--exec(?:-batch)?$")
 _FD_PLACES = ("{}", "{/}", "{//}", "{.}", "{/.}")
 _EXTENSION = names("-e --extension")
-_SIMPLE = re.compile(r"\^?((?:[\w-]|\\?\.)+)\$?$")
+_SIMPLE = expression(r"\^?((?:[\w-]|\\?\.)+)\$?$")
 
 
 def fd(invocation: Invocation) -> Iterator[Inner]:

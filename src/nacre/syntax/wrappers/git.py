@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed, derived, quoted
@@ -22,7 +23,7 @@ _GLOBAL = options(
 _SETTING = names("-c")
 
 # Settings whose value is a command. Some are about one thing each: `filter.NAME.clean`.
-_COMMAND_SETTING = re.compile(
+_COMMAND_SETTING = expression(
     r"(?:core\.(?:pager|sshcommand|editor|askpass|fsmonitor|gitproxy|alternaterefscommand)"
     r"|sequence\.editor|diff\.external|interactive\.difffilter|gpg\.program"
     r"|uploadpack\.packobjectshook|pager\..*|credential\.(?:.*\.)?helper"
@@ -48,7 +49,7 @@ _RUN_OPTIONS = {
     "send-email": "--to-cmd --cc-cmd --header-cmd --sendmail-cmd --smtp-server",
     "instaweb": "--httpd --browser",
 }
-_TRANSPORT = re.compile(r"ext::(.*)", re.DOTALL)
+_TRANSPORT = expression(r"ext::(.*)", re.DOTALL)
 
 
 _CODES = {name: names(each) for name, each in _RUN_OPTIONS.items()}

@@ -2,11 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import NamedTuple
 
+from nacre.model.value import dataclass
 from nacre.syntax.script import Via, ViaKind
 from nacre.syntax.word import HOLE, Word, shown
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.script import Command, ViaKind
 from nacre.syntax.word import Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived, joined
@@ -170,7 +171,7 @@ _BY_NAME: Mapping[str, _Interpreter] = {
     **_each("osascript", _OSASCRIPT),
     **_each("expect tclsh", _EXPECT),
 }
-_CALL = re.compile(
+_CALL = expression(
     r"system|open|exec|spawn|subprocess|getoutput|getstatus|passthru|rm_|rmtree|remove|rimraf"
     r"|\brm|unlink|eval|compile|load|Function|runIn|assert|script|capture|Command|call|\bsh\b"
     r"|qx|%x|`|\|",
@@ -245,8 +246,8 @@ def _given(interpreter: _Interpreter, reading: Reading, stdin: Word | None) -> W
     return None
 
 
-_PERL_DIGITS = re.compile(r"^(-[a-zA-Z]*)(?:l[0-7]*|0(?:x[0-9a-fA-F]+|[0-7]*))(?=[a-zA-Z])")
-_NODE_PRINTED = re.compile(r"-pe$|-ep$")
+_PERL_DIGITS = expression(r"^(-[a-zA-Z]*)(?:l[0-7]*|0(?:x[0-9a-fA-F]+|[0-7]*))(?=[a-zA-Z])")
+_NODE_PRINTED = expression(r"-pe$|-ep$")
 
 
 def _unbundled(interpreter: _Interpreter, arguments: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -6,10 +6,11 @@ in a comment, what in a regular expression. Nothing is known of its grammar.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.ansi import unescape
 from nacre.syntax.word import HOLE
 
@@ -50,10 +51,10 @@ class _Lexicon:
     operators: bool = False
 
 
-_BRACES = re.compile(r"\$\{[^{}]*\}")
-_HASH_BRACES = re.compile(r"#\{[^{}]*\}")
-_VARIABLE = re.compile(r"\{?[$@]\{?[A-Za-z_]\w*(?:\[[^\]]*\]|->\w+)*\}?\}?")
-_FORMATTED = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
+_BRACES = expression(r"\$\{[^{}]*\}")
+_HASH_BRACES = expression(r"#\{[^{}]*\}")
+_VARIABLE = expression(r"\{?[$@]\{?[A-Za-z_]\w*(?:\[[^\]]*\]|->\w+)*\}?\}?")
+_FORMATTED = expression(r"\{\{|\}\}|\{[^{}]*\}")
 _C = r"//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?"
 _HASH = r"#[^\n]*"
 
@@ -70,20 +71,20 @@ _LEXICONS: Mapping[str, _Lexicon] = {
     "applescript": _Lexicon(r"--[^\n]*", cooked='"'),
     "tcl": _Lexicon(r"(?<=\n)[ \t]*#[^\n]*", cooked='"', insertion=_VARIABLE),
 }
-_NAME = re.compile(r"[A-Za-z_$@][\w$]*")
-_NUMBER = re.compile(r"\d[\w.]*")
-_BLANK = re.compile(r"[ \t\r\f]+|\\\n")
-_PREFIXED = re.compile(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
-_LONG_BRACKET = re.compile(r"\[\[([^\]]*(?:\](?!\])[^\]]*)*)\]\]")
+_NAME = expression(r"[A-Za-z_$@][\w$]*")
+_NUMBER = expression(r"\d[\w.]*")
+_BLANK = expression(r"[ \t\r\f]+|\\\n")
+_PREFIXED = expression(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
+_LONG_BRACKET = expression(r"\[\[([^\]]*(?:\](?!\])[^\]]*)*)\]\]")
 _NOT_BEFORE_OPERATOR = frozenset("$@%&_>-.")
 _BEFORE_VALUE = frozenset(
     {"if", "unless", "and", "or", "not", "return", "print", "puts", "grep", "split", "while"}
     | {"until", "when", "in", "of", "case", "typeof", "await", "x", "map", "join"}
 )
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_QUOTE_OPERATOR = re.compile(r"(qx|qq|qw|qr|q|m|s|tr|y)\s*([^\w\s,;=)}])")
-_PERCENT = re.compile(r"%([xqQwWiIr]?)([^\w\s=])")
-_REGEX = re.compile(r"/(?![*\s=])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
+_QUOTE_OPERATOR = expression(r"(qx|qq|qw|qr|q|m|s|tr|y)\s*([^\w\s,;=)}])")
+_PERCENT = expression(r"%([xqQwWiIr]?)([^\w\s=])")
+_REGEX = expression(r"/(?![*\s=])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 
 
 def tokens(language: str, code: str) -> list[Token]:

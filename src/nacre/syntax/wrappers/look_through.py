@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from nacre.model.expression import expression
 from nacre.syntax.output.produced import prints
 from nacre.syntax.script import Command, Via, ViaKind
 from nacre.syntax.word import FIELDS, HOLE, QUERY, STAR, Word, known
@@ -48,7 +49,7 @@ _READERS = _gathered(
 _VERSIONED = frozenset({*INTERPRETERS, "bash", "sh", "ksh", "zsh", "proxychains"})
 # What they run is not their own: the words after them say it, or a file, or what they are fed.
 _LENT = frozenset({*FANOUTS, *INTERPRETERS, *PREFIXES, *SHELLS, *TERMINALS}) - TRANSPARENT
-_LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*\.so[.\d]*$")
+_LOADER = expression(r"ld-(?:linux|musl)[\w.-]*\.so[.\d]*$")
 # A script in a folder may well be called so.
 _ORDINARY_WORDS = frozenset(
     {"script", "watch", "test", "time", "st", "sg", "at", "batch", "make", "install", "split"}

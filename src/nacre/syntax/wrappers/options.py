@@ -7,17 +7,19 @@ way to read the words is given, so that a command is not missed.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.word import FIELDS, Word, known
 from nacre.syntax.wrappers.inner import derived
 
 __all__ = ("Option", "Options", "Reading", "Unknown", "options", "readings")
 
-_OPTIONS_NAME = re.compile(r"OPT|FLAG|ARG", re.IGNORECASE)
+_OPTIONS_NAME = expression(r"OPT|FLAG|ARG", re.IGNORECASE)
 # Doubt beyond this many readings is settled by the first one.
 _MOST_READINGS = 8
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import FIELDS, Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, changed
@@ -14,7 +16,7 @@ __all__ = ("ALL", "LOOKUPS", "Prefix", "behind", "is_option", "names", "prefixed
 LOOKUPS = frozenset({"--help", "--version"})
 # Of a program whose operands are never the command, unless `--` comes before them.
 ALL = 1 << 30
-_ASSIGNMENT = re.compile(r"[^=/\s-][^=/\s]*=")
+_ASSIGNMENT = expression(r"[^=/\s-][^=/\s]*=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,9 @@
 What each one takes before that command, as its manual has it.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
@@ -15,8 +15,8 @@ from nacre.syntax.wrappers.split import split
 
 __all__ = ("PREFIXES", "TRANSPARENT")
 
-_NUMBER = re.compile(r"[+-]?[\d.]")
-_MASK = re.compile(r"(?:0x)?[\da-fA-F][\da-fA-F,:-]*$")
+_NUMBER = expression(r"[+-]?[\d.]")
+_MASK = expression(r"(?:0x)?[\da-fA-F][\da-fA-F,:-]*$")
 _PLAIN = Prefix(options=options(unknown=Unknown.PLAIN))
 
 _TRANSPARENT = {
@@ -83,7 +83,7 @@ _IDENTITIES = {
     "runcon": Prefix(
         options=options("-l -r -t -u --range --role --type --user", "-c --compute"),
         operands=1,
-        shape=re.compile(r"\w+:\w+:"),
+        shape=expression(r"\w+:\w+:"),
     ),
     "setpriv": Prefix(
         options=options(
@@ -216,7 +216,7 @@ _TRACING = {
             "--pid",
         ),
         operands=1,
-        shape=re.compile(r"linux|i[3-6]86|x86|arm|aarch|ppc|s390|mips|uname"),
+        shape=expression(r"linux|i[3-6]86|x86|arm|aarch|ppc|s390|mips|uname"),
     ),
     "linux32": _PLAIN,
     "linux64": _PLAIN,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
@@ -29,7 +30,7 @@ _AUTOSSH = options(
 )
 _NO_COMMAND = names("-G -N -O -Q -V -W -s")
 _SSH_OPTION = names("-o")
-_LOCAL_COMMAND = re.compile(r"\s*(?:Proxy|Local|KnownHosts)Command[\s=]+(?=[^\s=])", re.IGNORECASE)
+_LOCAL_COMMAND = expression(r"\s*(?:Proxy|Local|KnownHosts)Command[\s=]+(?=[^\s=])", re.IGNORECASE)
 
 
 def _ssh(invocation: Invocation) -> Iterator[Inner]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import HOLE, Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, derived
@@ -25,13 +26,13 @@ _EXPRESSION = names("-e --expression")
 _FILE = names("-f --file")
 _IDLE = LOOKUPS | names("--sandbox")
 
-_BLANKS = re.compile(r"[\s;{}!]*")
-_ADDRESS = re.compile(r"[\d$,+~]+\s*")
-_ADDRESS_END = re.compile(r"[IM\s,]*")
-_LABEL = re.compile(r"[^;\n]*")
+_BLANKS = expression(r"[\s;{}!]*")
+_ADDRESS = expression(r"[\d$,+~]+\s*")
+_ADDRESS_END = expression(r"[IM\s,]*")
+_LABEL = expression(r"[^;\n]*")
 _TO_LINE_END = frozenset("aicerRwW")
-_GROUP = re.compile(r"\\(\d|.)|&", re.DOTALL)
-_FLAGS = re.compile(r"[gpiImMe\d]*")
+_GROUP = expression(r"\\(\d|.)|&", re.DOTALL)
+_FLAGS = expression(r"[gpiImMe\d]*")
 
 
 class Substitution(NamedTuple):

@@ -1,8 +1,8 @@
 """Shells, and builtins and programs that have a text read by one."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import FIELDS, HOLE, Word
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader, derived
@@ -137,7 +137,7 @@ def _compgen(invocation: Invocation) -> Iterator[Inner]:
             yield from _substitutions(invocation, word)
 
 
-_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[")
+_SUBSCRIPT = expression(r"[A-Za-z_]\w*\[")
 
 
 def _subscripts(invocation: Invocation) -> Iterator[Inner]:

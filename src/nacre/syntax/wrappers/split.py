@@ -3,19 +3,20 @@
 import re
 from collections.abc import Iterator
 
+from nacre.model.expression import expression
 from nacre.syntax.word import HOLE
 
 __all__ = ("split",)
 
-_WORD = re.compile(
+_WORD = expression(
     r"""(?:[^\s'"\\]|\\.|'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"|['"\\])+""",
     re.DOTALL,
 )
-_PIECE = re.compile(
+_PIECE = expression(
     r"""'([^']*)'|"([^"\\]*(?:\\.[^"\\]*)*)"|\\(.)|(\$\{\w+\})|([^'"\\$]+|.)""",
     re.DOTALL,
 )
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = expression(r"\\(.)", re.DOTALL)
 
 
 def split(text: str, *, variables: bool = True) -> Iterator[str]:

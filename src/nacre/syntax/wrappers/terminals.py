@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from nacre.model.expression import expression
 from nacre.syntax.script import ViaKind
 from nacre.syntax.wrappers.inner import Inner, Invocation, Reader
 from nacre.syntax.wrappers.options import options, readings
@@ -36,7 +37,7 @@ _TMUX_FLAGS = options(
     "-c -e -F -f -l -n -s -t -x -y",
     "-a -A -b -d -D -E -h -I -N -P -X -Z -v -k -K -R -M -r -g -O -p",
 )
-_KEY = re.compile(
+_KEY = expression(
     r"(?:[CMS^]-?.|Enter|KPEnter|Escape|Space|B?Tab|BSpace|Up|Down|Left|Right|Home|End|[ID]C"
     r"|[NP]Page|Page(?:Up|Down)|F\d+)$",
     re.IGNORECASE,
