@@ -8,9 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import anyio
-import anyio.to_thread
-
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
 from nacre.engine.approvals import Approvals, Checker, Judged, Petition
@@ -39,6 +36,7 @@ from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
 from nacre.model.violation import Violation
 from nacre.process.link import Link
+from nacre.process.waits import aside, now
 from nacre.sandbox.base import Held
 
 if TYPE_CHECKING:
@@ -139,7 +137,7 @@ class Engine:
         if occasion.refusal:
             return Result(outcome=Unstarted(occasion.refusal, unheld=True))
         self._spills.require()
-        began = anyio.current_time()
+        began = now()
         try:
             if run.background:
                 await self._jobs.prepare()
@@ -162,7 +160,7 @@ class Engine:
             result = await self._run_held(held, run, occasion)
         finally:
             self._holding.let_go(held)
-        return replace(result, seconds=anyio.current_time() - began, enforcement=held.enforcement)
+        return replace(result, seconds=now() - began, enforcement=held.enforcement)
 
     async def _run_held(self, held: Held, run: Run, occasion: Occasion) -> Result:
         """Spawn what is held, follow it to its end, and say what the sandbox had to do with it."""
@@ -225,7 +223,7 @@ class Engine:
     async def _verdict(self, script: str, occasion: Occasion) -> Verdict:
         surroundings = _surroundings(occasion)
         if len(script) > _LONG_SCRIPT or not self._has_checked:
-            verdict = await anyio.to_thread.run_sync(self._checker.check, script, surroundings)
+            verdict = await aside(self._checker.check, script, surroundings)
         else:
             verdict = self._checker.check(script, surroundings)
         self._has_checked = True
@@ -285,14 +283,14 @@ class Engine:
             JobNotFoundError: If this conversation has no such job.
             CallError: If an expression is none.
         """
-        began = anyio.current_time()
+        began = now()
         reading = await self._jobs.poll(poll, occasion.conversation, occasion.cancel)
         output, *errors = (news.transcript for news in reading.news)
         result = Result(
             outcome=reading.job.outcome,
             transcript=output,
             errors=errors[0] if errors else None,
-            seconds=anyio.current_time() - began,
+            seconds=now() - began,
             job=reading.job,
             came_true=reading.came_true,
             notices=self._jobs.reports(),
@@ -305,12 +303,12 @@ class Engine:
         Raises:
             JobNotFoundError: If this conversation has no such job.
         """
-        began = anyio.current_time()
+        began = now()
         await self._jobs.stop(stop.job_id, occasion.conversation, stop.grace)
         result = await self.poll(Poll(job_id=stop.job_id, limit=stop.limit), occasion)
         if stop.forget:
             await self._jobs.forget(stop.job_id, occasion.conversation)
-        return replace(result, seconds=anyio.current_time() - began)
+        return replace(result, seconds=now() - began)
 
     async def output(
         self, job_id: str, occasion: Occasion, *, stream: int, start: int, most: int

@@ -14,14 +14,13 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-import anyio
-
 from nacre.errors import StateError, WardenError
 from nacre.model.call import Streams
 from nacre.model.launch import Container, Launch, Restriction
 from nacre.model.value import dataclass
 from nacre.process.link import Link
 from nacre.process.marks import pid_outside
+from nacre.process.waits import pause
 
 __all__ = (
     "Begun",
@@ -283,7 +282,7 @@ async def _send(
         try:
             link.send(request, fds, declared)
         except BlockingIOError:
-            await anyio.sleep(_BUSY_SECONDS)
+            await pause(_BUSY_SECONDS)
         else:
             return
 

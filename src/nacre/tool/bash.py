@@ -5,9 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
-import anyio
-import anyio.to_thread
-
 from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
 from nacre.config.rules import Rules
@@ -26,10 +23,11 @@ from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
 from nacre.model.job import JobOutput, Naming
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
+from nacre.process.waits import aside, loop_runs, wholly
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
-from nacre.tool.given import folder_of, in_event_loop, spares_of, time_of, wanted_of
+from nacre.tool.given import folder_of, spares_of, time_of, wanted_of
 from nacre.tool.occasions import DEFAULT_CONVERSATION, occasion_of
 
 __all__ = ("Bash",)
@@ -214,11 +212,13 @@ class Bash:
         Raises:
             ConfigError: If there is one running on this thread.
         """
-        if in_event_loop():
+        if loop_runs():
             raise ConfigError("call_sync was called inside an event loop; await call(...) there")
 
         async def call() -> Reply:
             return await self.call(tool, arguments, context, on_output=on_output)
+
+        import anyio
 
         return anyio.run(call)
 
@@ -316,7 +316,7 @@ class Bash:
         found = await self._engine.output(job_id, occasion, stream=stream, start=start, most=most)
         if not self._stance.redacts:
             return found
-        return await anyio.to_thread.run_sync(Redaction(self._stance.secrets, None).range, found)
+        return await aside(Redaction(self._stance.secrets, None).range, found)
 
     def close(self) -> None:
         """End every job this tool owns, and let go of its files. Safe to call again."""
@@ -327,8 +327,7 @@ class Bash:
 
     async def aclose(self) -> None:
         """Do what `close` does without blocking the event loop."""
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self.close)
+        await wholly(self.close)
 
     def __enter__(self) -> Self:
         return self

@@ -4,13 +4,11 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
-from anyio.lowlevel import current_token
-
 from nacre.config.found import Config
 from nacre.errors import ConfigError
 from nacre.sandbox.wanted import IDLE_SECONDS, Wanted
 
-__all__ = ("folder_of", "in_event_loop", "spares_of", "time_of", "wanted_of")
+__all__ = ("folder_of", "spares_of", "time_of", "wanted_of")
 
 _MOST_SPARES = 16
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
@@ -61,12 +59,3 @@ def wanted_of(config: Config, sandbox: str, *, image: str | None, container: str
     idle = min(config.number("idle_timeout") or IDLE_SECONDS, _LONGEST_SECONDS)
     named = config.text("container") if container or not image else None
     return Wanted(image=config.text("image"), name=named, idle=idle)
-
-
-def in_event_loop() -> bool:
-    """Whether this thread has an event loop that runs."""
-    try:
-        current_token()
-    except RuntimeError:
-        return False
-    return True
