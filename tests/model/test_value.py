@@ -212,7 +212,7 @@ def test_a_class_beneath_is_made_by_the_same_init() -> None:
     assert Beneath(name="ab") != Stored(name="ab")
 
 
-def test_what_is_not_frozen_is_left_to_python() -> None:
+def test_what_is_not_frozen_can_be_changed_and_is_nothing_to_be_hashed() -> None:
     @ours(slots=True)
     class Changing:
         number: int = 1
@@ -220,3 +220,17 @@ def test_what_is_not_frozen_is_left_to_python() -> None:
     value = Changing()
     value.number = 2
     assert value == Changing(2)
+    assert repr(value).endswith("Changing(number=2)")
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(value)
+    assert copy.copy(value) == value
+
+
+def test_what_has_no_slots_is_left_to_python() -> None:
+    @ours(kw_only=True)
+    class Loose:
+        number: int = 1
+
+    loose = Loose(number=2)
+    vars(loose)["more"] = 1
+    assert loose == Loose(number=2)

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-import anyio
-
 from nacre.cli.terminal import coloured
 from nacre.cli.verdicts import told
 from nacre.model.approval import Answer, Consent, Question
 from nacre.model.expression import expression
+from nacre.process.waits import readable
 from nacre.render.underline import one_line, visible
 
 __all__ = ("Prompt",)
@@ -118,7 +117,7 @@ async def _typed(choices: str) -> str | None:
     try:
         termios.tcflush(stdin, termios.TCIFLUSH)
         _write(choices, end="")
-        await anyio.wait_readable(stdin)
+        await readable(stdin)
         typed = os.read(stdin, _MOST_TYPED)  # a terminal gives whole lines
     except (OSError, termios.error):
         return None

@@ -14,6 +14,7 @@ import click
 from nacre.cli.context import Context, context_options, opened_tool, rules_option, tool_context
 from nacre.cli.terminal import complain, leave_stdout, somebody_is_there, spinning, write_out
 from nacre.process.link import shared_link
+from nacre.process.waits import run_alone
 from nacre.sandbox.probe import bwrap_ahead
 
 if TYPE_CHECKING:
@@ -107,9 +108,12 @@ def _ran(tool: "Bash", text: str, asked: "ToolContext", *, background: bool, qui
     if not quiet:
         # While the script is read; of what is refused, nothing stays. A detached tool's folders would.
         tool.prepare(asked)
+    call = partial(_run, tool, text, asked, background=background, quiet=quiet)
+    if not background:
+        return run_alone(call)
     import anyio
 
-    return anyio.run(partial(_run, tool, text, asked, background=background, quiet=quiet))
+    return anyio.run(call)
 
 
 async def _run(

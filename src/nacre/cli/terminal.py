@@ -3,6 +3,7 @@
 import os
 import select
 import sys
+import threading
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -90,12 +91,14 @@ class Spinner:
         self._began = self._spoke = time.monotonic()
         self._shown = False
         self._resting = False
+        self._over = threading.Event()
+        self._lock = threading.Lock()
 
     @contextmanager
     def resting(self) -> Generator[None]:
         """Keep off the terminal during a block: somebody is typing there."""
-        self.hide()
         self._resting = True
+        self.hide()
         try:
             yield
         finally:
@@ -104,27 +107,31 @@ class Spinner:
 
     def hide(self) -> None:
         """Make way for output."""
-        self._spoke = time.monotonic()
-        if self._shown:
-            sys.stderr.write(_ERASE_LINE)
-            sys.stderr.flush()
-            self._shown = False
-
-    async def spin(self) -> None:
-        """Move on, until cancelled."""
-        import anyio
-
-        frame = 0
-        while True:
-            await anyio.sleep(_FRAME_SECONDS)
-            now = time.monotonic()
-            if not self._resting and now - self._spoke >= _PATIENCE_SECONDS:
-                frame += 1
-                sign = coloured(_FRAMES[frame % len(_FRAMES)], "grey", sys.stderr)
-                text = f"{sign} {self._label} {now - self._began:.0f} s"
-                sys.stderr.write(f"{_ERASE_LINE}{text}")
+        with self._lock:
+            self._spoke = time.monotonic()
+            if self._shown:
+                sys.stderr.write(_ERASE_LINE)
                 sys.stderr.flush()
-                self._shown = True
+                self._shown = False
+
+    def spin(self) -> None:
+        """Move on, until it is over."""
+        frame = 0
+        while not self._over.wait(_FRAME_SECONDS):
+            with self._lock:
+                now = time.monotonic()
+                if not self._resting and now - self._spoke >= _PATIENCE_SECONDS:
+                    frame += 1
+                    sign = coloured(_FRAMES[frame % len(_FRAMES)], "grey", sys.stderr)
+                    text = f"{sign} {self._label} {now - self._began:.0f} s"
+                    sys.stderr.write(f"{_ERASE_LINE}{text}")
+                    sys.stderr.flush()
+                    self._shown = True
+
+    def end(self) -> None:
+        """Move on no more."""
+        self._over.set()
+        self.hide()
 
 
 @asynccontextmanager
@@ -134,12 +141,11 @@ async def spinning(label: str) -> AsyncGenerator[Spinner]:
     if not sys.stderr.isatty():
         yield spinner
         return
-    import anyio
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(spinner.spin)
-        try:
-            yield spinner
-        finally:
-            spinner.hide()
-            tasks.cancel_scope.cancel()
+    # A thread: who waits may have no event loop.
+    thread = threading.Thread(target=spinner.spin, name="nacre-spinner", daemon=True)
+    thread.start()
+    try:
+        yield spinner
+    finally:
+        spinner.end()
+        thread.join()

@@ -3,10 +3,9 @@
 import os
 from collections.abc import Awaitable, Callable
 
-import anyio
-
 from nacre.model.approval import Answer, Question
 from nacre.process.cancel import CancelToken
+from nacre.process.waits import is_alone
 
 __all__ = ("ask",)
 
@@ -18,10 +17,12 @@ async def ask(
 
     What the one who is asked raises, is raised.
     """
-    if cancel is None:
-        return await approve(question)
-    if cancel.cancelled:
+    if cancel is not None and cancel.cancelled:
         return None
+    if cancel is None or is_alone():  # then nobody else is there to cancel it
+        return await approve(question)
+    import anyio
+
     answer: Answer | None = None
     failure: BaseException | None = None
     # Of its own: several calls may hold one token, and only one task may wait for a descriptor.

@@ -6,13 +6,12 @@ import os
 from datetime import timedelta
 from pathlib import PurePath
 
-import anyio
-
 from nacre.engine.follow import Follower
 from nacre.model.call import Run
 from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, TimedOut, Unstarted
 from nacre.model.result import Result
 from nacre.process.events import SpawnFailed
+from nacre.process.waits import now
 
 __all__ = ("end_run", "result_of", "timed_out", "unusable_folder", "wait_outcome", "wait_started")
 
@@ -35,13 +34,13 @@ async def wait_outcome(follower: Follower, run: Run) -> Outcome | None:
 
     Making a container is not the script's time.
     """
-    deadline = anyio.current_time() + _seconds(run.timeout)
+    deadline = now() + _seconds(run.timeout)
     while not follower.over:
         waited = follower.waits
         if not await follower.step(math.inf if waited else deadline):
             return None
         if waited and not follower.waits:
-            deadline = anyio.current_time() + _seconds(run.timeout)
+            deadline = now() + _seconds(run.timeout)
         if follower.cancelled:
             return await end_run(follower, timedelta(0), Stopped())
     return _failure(follower) or await _wait_rest(follower, run)
@@ -50,7 +49,7 @@ async def wait_outcome(follower: Follower, run: Run) -> Outcome | None:
 async def end_run(follower: Follower, grace: timedelta, outcome: Outcome) -> Outcome:
     """Have every process of a run ended; keep taking what it says meanwhile."""
     follower.process.end(grace.total_seconds())
-    deadline = anyio.current_time() + grace.total_seconds() + _KILL_SECONDS
+    deadline = now() + grace.total_seconds() + _KILL_SECONDS
     while not follower.gone and not follower.lost:
         if not await follower.step(deadline):
             break
@@ -64,7 +63,7 @@ async def _wait_rest(follower: Follower, run: Run) -> Outcome:
     """Wait, where the run asks for it, for those who hold the pipe still."""
     ended = _shell_outcome(follower)
     if run.linger > timedelta(0):
-        patience = anyio.current_time() + run.linger.total_seconds()
+        patience = now() + run.linger.total_seconds()
         while not follower.silent and not follower.cancelled:
             if not await follower.step(patience):
                 break

@@ -9,9 +9,6 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import anyio
-import anyio.to_thread
-
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
 from nacre.engine.account import Account
@@ -39,6 +36,7 @@ from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
 from nacre.process.link import Link
+from nacre.process.waits import aside, now
 from nacre.sandbox.base import Held
 
 if TYPE_CHECKING:
@@ -120,7 +118,7 @@ class Engine:
         if occasion.refusal:
             return Result(outcome=Unstarted(occasion.refusal, unheld=True))
         self._spills.require()
-        began = anyio.current_time()
+        began = now()
         try:
             held = await self._held(run, occasion)
         except (UnstartableError, SandboxError, StateError) as error:
@@ -130,7 +128,7 @@ class Engine:
             return await self._run_held(held, run, occasion, account)
         finally:
             self._holding.let_go(held)
-            account.seconds = anyio.current_time() - began
+            account.seconds = now() - began
 
     async def _held(self, run: Run, occasion: Occasion) -> Held:
         """What is to be launched for a run, and what holds it.
@@ -227,7 +225,7 @@ class Engine:
     async def _verdict(self, script: str, occasion: Occasion) -> Verdict:
         surroundings = _surroundings(occasion)
         if len(script) > _LONG_SCRIPT or not self._has_checked:
-            verdict = await anyio.to_thread.run_sync(self._checker.check, script, surroundings)
+            verdict = await aside(self._checker.check, script, surroundings)
         else:
             verdict = self._checker.check(script, surroundings)
         self._has_checked = True
@@ -291,14 +289,14 @@ class Engine:
             JobNotFoundError: If this conversation has no such job.
             CallError: If an expression is none.
         """
-        began = anyio.current_time()
+        began = now()
         reading = await self._jobs.poll(poll, occasion.conversation, occasion.cancel)
         output, *errors = (news.transcript for news in reading.news)
         result = Result(
             outcome=reading.job.outcome,
             transcript=output,
             errors=errors[0] if errors else None,
-            seconds=anyio.current_time() - began,
+            seconds=now() - began,
             job=reading.job,
             came_true=reading.came_true,
             notices=self._jobs.reports(),
@@ -311,12 +309,12 @@ class Engine:
         Raises:
             JobNotFoundError: If this conversation has no such job.
         """
-        began = anyio.current_time()
+        began = now()
         await self._jobs.stop(stop.job_id, occasion.conversation, stop.grace)
         result = await self.poll(Poll(job_id=stop.job_id, limit=stop.limit), occasion)
         if stop.forget:
             await self._jobs.forget(stop.job_id, occasion.conversation)
-        return replace(result, seconds=anyio.current_time() - began)
+        return replace(result, seconds=now() - began)
 
     async def output(
         self, job_id: str, occasion: Occasion, *, stream: int, start: int, most: int

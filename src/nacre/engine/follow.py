@@ -6,8 +6,6 @@ import threading
 from contextlib import suppress
 from typing import Self
 
-import anyio
-
 from nacre.capture.stream import Flood, Stream
 from nacre.errors import WardenError
 from nacre.process.cancel import CancelToken
@@ -25,6 +23,7 @@ from nacre.process.events import (
     Waits,
 )
 from nacre.process.live import Process
+from nacre.process.waits import readable
 
 __all__ = ("Follower",)
 
@@ -97,9 +96,7 @@ class Follower:
         Returns False if the deadline came first.
         """
         epoll = self._opened()
-        with anyio.CancelScope(deadline=deadline) as scope:
-            await anyio.wait_readable(epoll.fileno())
-        if scope.cancelled_caught:
+        if not await readable(epoll.fileno(), deadline):
             return False
         for fd, _ in epoll.poll(0):
             self._note(fd)

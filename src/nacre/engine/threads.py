@@ -2,19 +2,27 @@
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar, TypeVarTuple, Unpack
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, Unpack
 
-import anyio
-import anyio.to_thread
-from anyio.lowlevel import RunVar
+from nacre.process.waits import is_alone
+
+if TYPE_CHECKING:
+    import anyio
+    from anyio.lowlevel import RunVar
 
 __all__ = ("in_thread",)
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 
-# SQLite may wait for another process; one thread of a loop waits for all its tasks.
-_ONE_THREAD: RunVar[anyio.CapacityLimiter] = RunVar("nacre_ledger_thread")
+
+@cache
+def _one_thread() -> "RunVar[anyio.CapacityLimiter]":
+    """SQLite may wait for another process; one thread of a loop waits for all its tasks."""
+    from anyio.lowlevel import RunVar
+
+    return RunVar("nacre_ledger_thread")
 
 
 async def in_thread(work: Callable[[Unpack[_Ts]], _T], *arguments: *_Ts) -> _T:
@@ -24,10 +32,14 @@ async def in_thread(work: Callable[[Unpack[_Ts]], _T], *arguments: *_Ts) -> _T:
     not begun, or it is over, when the cancellation goes on. So whatever the work
     opens, it must also close or hand over.
     """
-    limiter = _ONE_THREAD.get(None)
+    if is_alone():
+        return work(*arguments)
+    import anyio.to_thread
+
+    limiter = _one_thread().get(None)
     if limiter is None:
         limiter = anyio.CapacityLimiter(1)
-        _ONE_THREAD.set(limiter)
+        _one_thread().set(limiter)
     gate = threading.Lock()
     state = {"begun": False, "given up": False}
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""`dataclass`, for frozen values that cost little to define.
+"""`dataclass`, for values that cost little to define.
 
 Python's own writes methods for each class and compiles them, which is nine tenths of what it takes;
 for all the classes of this project, that was a quarter of what `nacre run` took to start. This one
@@ -32,16 +32,23 @@ _NOT_GIVEN = _FromFactory()
 if not TYPE_CHECKING:
 
     def dataclass(*, frozen=False, slots=False, kw_only=False):  # noqa: ANN001, ANN201
-        """Do what Python's own does; in less time, for what is frozen and has slots."""
-        if not (frozen and slots):
-            return dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only)
+        """Do what Python's own does; in less time, for what has slots."""
+        if not slots:
+            return dataclasses.dataclass(frozen=frozen, kw_only=kw_only)
         bare = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
-        return lambda cls: _completed(bare(cls))
+        return lambda cls: _completed(bare(_documented(cls)), frozen=frozen)
 
 
-def _completed(cls: type[_T]) -> type[_T]:
+def _documented(cls: type[_T]) -> type[_T]:
+    # Otherwise it gets its signature for that, which takes more than all the rest.
+    cls.__doc__ = cls.__doc__ or cls.__name__
+    return cls
+
+
+def _completed(cls: type[_T], *, frozen: bool) -> type[_T]:
     """Give a class those methods that it does not define itself."""
-    for name, method in {"__init__": _Init(cls), **_SHARED, **_comparison(cls)}.items():
+    methods = {"__init__": _Init(cls), "__repr__": _repr, **_comparison(cls, frozen=frozen)}
+    for name, method in {**methods, **(_FROZEN if frozen else {})}.items():
         # Python puts None there for the hash of what says itself when it is equal.
         if cls.__dict__.get(name) is None:
             setattr(cls, name, method)
@@ -103,7 +110,7 @@ def _fields(cls: type) -> "tuple[Field[Any], ...]":
     return dataclasses.fields(cls)
 
 
-def _comparison(cls: type) -> dict[str, object]:
+def _comparison(cls: type, *, frozen: bool) -> dict[str, object]:
     names = [each.name for each in _fields(cls) if each.compare]
     values = attrgetter(*names) if len(names) > 1 else _few(names)
 
@@ -115,7 +122,7 @@ def _comparison(cls: type) -> dict[str, object]:
     def hashed(self: object) -> int:
         return hash(values(self))
 
-    return {"__eq__": equal, "__hash__": hashed}
+    return {"__eq__": equal, "__hash__": hashed if frozen else None}
 
 
 def _few(names: list[str]) -> Callable[[object], tuple[object, ...]]:
@@ -147,8 +154,7 @@ def _restore(self: object, state: list[object]) -> None:
         object.__setattr__(self, each.name, value)
 
 
-_SHARED: dict[str, object] = {
-    "__repr__": _repr,
+_FROZEN: dict[str, object] = {
     "__setattr__": _refuse_to_assign,
     "__delattr__": _refuse_to_delete,
     "__getstate__": _state,

@@ -32,7 +32,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 # goes last, so that nothing beside us can stand in for the standard library.
 _CODE = f"import sys; sys.path.append({str(_ROOT)!r}); import nacre.process.warden as w; w.main"
 _PYTHON = ("-I", "-S", "-c")
-_WARDEN = (*_PYTHON, f"{_CODE}(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])")
+# Its host waits for its end. It has nothing in buffers, and Python would clear up first.
+_END = "w.os._exit(0)"
+_WARDEN = (*_PYTHON, f"{_CODE}(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]); {_END}")
 # The words after Python's own that make a warden of descriptors 0 and 1 of its request.
 INSIDE = (*_WARDEN, "{0}", "{1}")
 

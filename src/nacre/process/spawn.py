@@ -10,14 +10,13 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-import anyio
-
 from nacre.errors import WardenError
 from nacre.model.call import Streams
 from nacre.model.launch import Container, Launch, Restriction
 from nacre.process.ahead import Ahead
 from nacre.process.link import Link
 from nacre.process.live import Process
+from nacre.process.waits import pause
 
 __all__ = ("send_ahead", "spawn")
 
@@ -87,7 +86,7 @@ async def _send(
         try:
             link.send(request, fds, declared)
         except BlockingIOError:
-            await anyio.sleep(_BUSY_SECONDS)
+            await pause(_BUSY_SECONDS)
         else:
             return
 

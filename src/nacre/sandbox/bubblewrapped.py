@@ -1,13 +1,14 @@
 """The sandbox `bubblewrap`: a room of namespaces, with a restricted thread inside."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path, PurePath
 
 from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.launch import Hold, Launch, Restriction
+from nacre.model.value import dataclass
 from nacre.sandbox.anchors import Anchors
 from nacre.sandbox.base import Held
 from nacre.sandbox.bubblewrap import room

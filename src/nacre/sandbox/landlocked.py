@@ -2,13 +2,14 @@
 
 import logging
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import PurePath
 
 from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.launch import Hold, Launch
+from nacre.model.value import dataclass
 from nacre.sandbox.anchors import Anchors
 from nacre.sandbox.base import Held
 from nacre.sandbox.guarded import Guarded

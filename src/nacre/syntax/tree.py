@@ -5,9 +5,10 @@ characters of the text that was parsed. These are named tuples, not dataclasses,
 because thousands are made for one script and they are made three times as fast.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+from nacre.model.value import dataclass
 
 __all__ = (
     "Arithmetic",

@@ -6,15 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Self
 
-import anyio
-import anyio.to_thread
-
 from nacre.config.layers import gather
 from nacre.config.policy import ScriptChecker
 from nacre.config.rules import Rules
 from nacre.config.state import state_folder
 from nacre.dialects.arguments import from_json
-from nacre.dialects.base import Dialect, Scene
+from nacre.dialects.base import Dialect
 from nacre.dialects.select import select as select_dialect
 from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Engine
@@ -27,11 +24,15 @@ from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
 from nacre.model.job import JobOutput, Naming
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
+from nacre.process.waits import loop_runs, run_alone, wholly
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
+from nacre.tool.described import described
 from nacre.tool.given import folder_of, spares_of, time_of, wanted_of
 from nacre.tool.occasions import DEFAULT_CONVERSATION, occasion_of
+from nacre.tool.own_loop import run_here
+from nacre.tool.redacting import redacted
 
 __all__ = ("Bash",)
 
@@ -150,30 +151,12 @@ class Bash:
         Raises:
             ConfigError: If there is no confinement of the context's name.
         """
-        scene = Scene(lacking=self._stance.lacking)
-        if context is not None or self._stance.names_folder:
-            cwd = self._stance.folder(context.working_dir if context else None)
-            held = self._stance.held(cwd, context.confinement if context else None)
-            scene = replace(scene, cwd=cwd, confinement=held)
-            if doorway := self._stance.doorway(cwd):
-                scene = replace(
-                    scene,
-                    cwd=doorway.inward(cwd) or cwd,
-                    confinement=held and doorway.seen(held),
-                )
-        return [
-            {
-                "name": spec.name,
-                "description": spec.description,
-                "input_schema": dict(spec.input_schema),
-            }
-            for spec in self._dialect.specs(scene)
-        ]
+        return described(self._dialect, self._stance, context)
 
     def prepare(self, context: ToolContext | None = None) -> None:
         """Start what will hold the first script, such as the warden, and wait for none of it."""
         self._require_open()
-        self._engine.prepare(self._occasion(context, None))
+        self._engine.prepare(self._occasion(context))
 
     async def call(
         self,
@@ -194,9 +177,20 @@ class Bash:
         """
         self._require_open()
         tool = str(tool)  # from a model, it may be anything
+        return await self._answer(tool, self._read(tool, arguments, context), context, on_output)
+
+    async def _answer(
+        self,
+        tool: str,
+        call: Call | NacreError,
+        context: ToolContext | None,
+        on_output: Callable[[bytes], None] | None,
+    ) -> Reply:
         try:
             with self._noting(tool, context) as noting:
-                noting.call = call = self._parse(tool, arguments, context)
+                if isinstance(call, NacreError):
+                    raise call
+                noting.call = call
                 noting.came = result = await self._result(call, context, on_output, noting.watch)
         except NacreError as error:
             return self._dialect.refuse(tool, error)
@@ -215,9 +209,15 @@ class Bash:
         Raises:
             ConfigError: If there is one running on this thread.
         """
-        from nacre.tool.own_loop import run_here
-
-        return run_here(partial(self.call, tool, arguments, context, on_output=on_output))
+        if loop_runs():
+            raise ConfigError("call_sync was called inside an event loop; await call(...) there")
+        self._require_open()
+        tool = str(tool)
+        call = self._read(tool, arguments, context)
+        answer = partial(self._answer, tool, call, context, on_output)
+        asks = self._approver or (context and context.approver)
+        plain = isinstance(call, Run) and not call.background and not asks
+        return run_alone(answer) if plain else run_here(answer)
 
     async def run(
         self,
@@ -275,11 +275,8 @@ class Bash:
         None if nobody has to be asked: it may run, is refused in any case, or is no call.
         """
         self._require_open()
-        try:
-            call = self._parse(str(tool), arguments, context)
-        except NacreError:
-            return None
-        return await self.question_about(call, context)
+        call = self._read(str(tool), arguments, context)
+        return None if isinstance(call, NacreError) else await self.question_about(call, context)
 
     async def question_about(
         self, call: Call, context: ToolContext | None = None
@@ -311,9 +308,7 @@ class Bash:
         self._require_open()
         occasion = self._occasion(context)
         found = await self._engine.output(job_id, occasion, stream=stream, start=start, most=most)
-        if not self._stance.redacts:
-            return found
-        return await anyio.to_thread.run_sync(Redaction(self._stance.secrets, None).range, found)
+        return await redacted(self._stance, found)
 
     def close(self) -> None:
         """End every job this tool owns, and let go of its files. Safe to call again."""
@@ -324,8 +319,7 @@ class Bash:
 
     async def aclose(self) -> None:
         """Do what `close` does without blocking the event loop."""
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self.close)
+        await wholly(self.close)
 
     def __enter__(self) -> Self:
         return self
@@ -347,6 +341,14 @@ class Bash:
     def _require_open(self) -> None:
         if self._engine.closed:
             raise ConfigError("this tool was closed; make another")
+
+    def _read(
+        self, tool: str, arguments: Mapping[str, object] | str, context: ToolContext | None
+    ) -> Call | NacreError:
+        try:
+            return self._parse(tool, arguments, context)
+        except NacreError as error:
+            return error
 
     def _parse(
         self, tool: str, arguments: Mapping[str, object] | str, context: ToolContext | None

@@ -3,16 +3,11 @@
 To make a loop and to end it takes longer than a short script does.
 """
 
-import asyncio  # noqa: TID251 (it is ours alone: no host sees it)
 import atexit
 import os
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
-
-from anyio.lowlevel import current_token
-
-from nacre.errors import ConfigError
 
 __all__ = ("run_here",)
 
@@ -23,6 +18,8 @@ class _OwnLoop:
     """A loop that is closed with its thread."""
 
     def __init__(self) -> None:
+        import asyncio  # noqa: TID251 (it is ours alone: no host sees it)
+
         self._pid = os.getpid()
         self._runner = asyncio.Runner()
         if threading.current_thread() is threading.main_thread():
@@ -56,13 +53,7 @@ _PARENTS: list[_OwnLoop] = []
 
 
 def run_here(call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Wait, on this thread, for what comes of a call.
-
-    Raises:
-        ConfigError: If an event loop runs on this thread.
-    """
-    if _in_event_loop():
-        raise ConfigError("call_sync was called inside an event loop; await call(...) there")
+    """Wait, on this thread, for what comes of a call."""
     loop = _THREADS.loop
     if loop is not None and not loop.usable:
         _PARENTS.append(loop)
@@ -70,12 +61,3 @@ def run_here(call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     if loop is None:
         loop = _THREADS.loop = _OwnLoop()
     return loop.run(call())
-
-
-def _in_event_loop() -> bool:
-    """Whether this thread has an event loop that runs."""
-    try:
-        current_token()
-    except RuntimeError:
-        return False
-    return True

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from statistics import median
 
 from nacre.cli.benchmarks.baseline import PYTHON, seconds_of
-from nacre.cli.benchmarks.row import Row, Scale, at_most, digits
+from nacre.cli.benchmarks.row import Row, Scale, at_most
 from nacre.cli.benchmarks.subject import temporary_folder
 
 __all__ = ("compiling", "measure")
 
 _MOST_MILLISECONDS = 100.0
+_MOST_OF_RUN = 150.0
 _BARE, _IMPORT, _USE, _RUN = "python -c pass", "import nacre", "from nacre import Bash", "run"
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
     _BARE: (*PYTHON, "pass"),
@@ -42,16 +43,20 @@ async def measure(scale: Scale) -> list[Row]:
             work=f"`{_IMPORT}` in a fresh process, median of {runs}, minus `{_BARE}`",
             note=f"{imported:.1f} ms to {bare:.1f} ms",
         ),
-        Row(
-            name="import Bash",
+        at_most(
+            "import Bash",
+            used - bare,
+            _MOST_MILLISECONDS,
+            "ms",
             work=f"`{_USE}`, which the first use needs, minus `{_BARE}`",
-            measured=f"{digits(used - bare)} ms",
             note=f"{used:.1f} ms to {bare:.1f} ms",
         ),
-        Row(
-            name="nacre run",
-            work="`nacre run -- true`, the whole command",
-            measured=f"{digits(run)} ms",
+        at_most(
+            "nacre run",
+            run,
+            _MOST_OF_RUN,
+            "ms",
+            work=f"`nacre run -- true`, the whole command, median of {runs}",
             note=f"{bare:.1f} ms of it is the interpreter's own start",
         ),
     ]

@@ -1,9 +1,9 @@
 """Here-documents: announced in a line, read where the line ends."""
 
 import re
-from dataclasses import dataclass
 
 from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.parser.lexer import Lexer
 from nacre.syntax.tree import Heredoc, RawWord, Text
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from nacre.model.expression import expression
+from nacre.model.value import dataclass
 from nacre.syntax.script import ViaKind
 from nacre.syntax.word import HOLE, QUERY, STAR, Word, known
 from nacre.syntax.wrappers.inner import Inner, Invocation, derived
