@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from platformdirs import user_config_path
+from platformdirs import user_config_path, user_state_path
 
 from nacre import Bash, ToolContext
 from nacre.config.confinement import Confinements
@@ -299,6 +299,19 @@ def test_the_users_file_is_where_platformdirs_says(monkeypatch: pytest.MonkeyPat
     for value in ("/some/where", ""):
         monkeypatch.setenv("XDG_CONFIG_HOME", value)
         assert user_file() == user_config_path("nacre", appauthor=False) / "nacre.toml"
+
+
+def test_the_state_directory_is_where_platformdirs_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("/some/where", ""):
+        monkeypatch.setenv("XDG_STATE_HOME", value)
+        assert state_folder() == user_state_path("nacre", appauthor=False)
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "")
+    monkeypatch.setenv("HOME", "nowhere")
+    with pytest.raises(ConfigError, match="set NACRE_STATE"):
+        state_folder()
 
 
 def test_a_pipe_in_place_of_a_file_does_not_hang(workspace: Path) -> None:

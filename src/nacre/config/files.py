@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nacre.errors import ConfigError
 
-__all__ = ("PROJECT_FILES", "read_text", "user_file")
+__all__ = ("PROJECT_FILES", "read_text", "user_file", "xdg_folder")
 
 _USER_FILE = "nacre.toml"
 PROJECT_FILES = ("nacre.toml", "agentrail.yaml", "agentrail.yml")
@@ -16,15 +16,21 @@ _MOST_BYTES = 1024 * 1024
 
 def user_file() -> Path | None:
     """Where the user's own settings are, whether there are any or not."""
-    if sys.platform == "linux":  # what platformdirs says, without the time its import takes
-        folder = os.environ.get("XDG_CONFIG_HOME", "").strip()
-        if not os.path.isabs(folder):
-            folder = os.path.expanduser("~/.config")
+    if sys.platform == "linux":
+        folder = xdg_folder("XDG_CONFIG_HOME", "~/.config")
         # Without a home this is a relative path, and an agent could put something there.
-        return Path(folder, "nacre", _USER_FILE) if os.path.isabs(folder) else None
+        return folder and folder / "nacre" / _USER_FILE
     from platformdirs import user_config_path
 
     return user_config_path("nacre", appauthor=False) / _USER_FILE
+
+
+def xdg_folder(variable: str, usual: str) -> Path | None:
+    """What platformdirs says on Linux, without the time its import takes; None without a home."""
+    folder = os.environ.get(variable, "").strip()
+    if not os.path.isabs(folder):
+        folder = os.path.expanduser(usual)
+    return Path(folder) if os.path.isabs(folder) else None
 
 
 def read_text(path: Path) -> str | None:
