@@ -17,6 +17,7 @@ ROWS = {
     "tree": ["tree"],
     "flood": ["flood", "flood memory"],
     "lines": ["lines memory", "lines tail"],
+    "render": ["render"],
     "jobs": ["jobs", "jobs memory", "jobs threads", "jobs warden"],
     "journal": ["journal"],
     "cancel": ["cancel"],
@@ -82,11 +83,11 @@ def test_scripts_and_cases_may_be_named(tmp_path: Path) -> None:
 
 
 def test_what_does_not_depend_on_speed_holds_at_any_scale(tmp_path: Path) -> None:
-    names = ("lines", "jobs", "concurrent")
+    names = ("flood", "lines", "jobs", "concurrent")
     done = bench(tmp_path, "--quick", "--json", *(f"--only={name}" for name in names))
 
     held = {row["name"]: row["holds"] for row in json.loads(done.stdout)}
-    exact = ("lines memory", "lines tail", "jobs", "jobs memory", "jobs threads")
+    exact = ("flood memory", "lines memory", "lines tail", "jobs", "jobs memory", "jobs threads")
     assert {name: held[name] for name in (*exact, "concurrent leaks")} == dict.fromkeys(
         (*exact, "concurrent leaks"), True
     )

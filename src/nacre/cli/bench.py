@@ -20,6 +20,7 @@ from nacre.cli.benchmarks import (
     latency,
     lines,
     mcp,
+    render,
     start,
 )
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale
@@ -48,6 +49,7 @@ _BENCHMARKS: Mapping[str, Callable[[Scale], Awaitable[list[Row]]]] = {
     "tree": held.measure_tree,
     "flood": flood.measure,
     "lines": lines.measure,
+    "render": render.measure,
     "jobs": jobs.measure,
     "journal": journal.measure,
     "cancel": latency.measure_cancel,
