@@ -204,18 +204,20 @@ async def test_separate_streams_stay_separate(engine: Engine, occasion: Occasion
     assert (result.transcript.head, result.errors.head) == (b"out\n", b"err\n")
 
 
+@pytest.mark.parametrize(("count", "cap"), [(100_000, 1000), (2_000_000, 3_000_000)])
 async def test_a_job_that_says_more_than_its_file_may_hold_keeps_its_first_and_last_words(
-    state: Path, occasion: Occasion
+    state: Path, occasion: Occasion, count: int, cap: int
 ) -> None:
     engine = assemble(Settings(state=state), AllowEverything())
-    script = "until [ -e go ]; do sleep 0.01; done; seq 100000; echo the end"
-    job = await start(engine, occasion, script, terms=JobTerms(cap=1000))
+    script = f"until [ -e go ]; do sleep 0.01; done; seq {count}; echo the end"
+    job = await start(engine, occasion, script, terms=JobTerms(cap=cap))
     Path(occasion.cwd, "go").touch()
     result = await poll(engine, occasion, job, JobEnds())
-    whole = b"".join(b"%d\n" % n for n in range(1, 100_001)) + b"the end\n"
+    whole = b"".join(b"%d\n" % n for n in range(1, count + 1)) + b"the end\n"
     said = result.transcript
     assert said.total == len(whole) == (result.job and result.job.said)
-    assert said.head == whole[:1000]
+    assert said.head == whole[: min(cap, LIMIT.head)]
+    assert Path(job.output).read_bytes().startswith(whole[:cap] + b"\n[")
     assert said.tail == whole[-65536:]
     assert (await poll(engine, occasion, job)).transcript.total == 0
     engine.close()
