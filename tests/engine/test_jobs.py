@@ -3,6 +3,7 @@ import select
 import signal
 import socket
 import stat
+import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from nacre.engine.engine import Engine
 from nacre.engine.jobs import Jobs
 from nacre.engine.ledger import Ledger, Retention
 from nacre.engine.occasion import Occasion
+from nacre.engine.record import JobFiles
 from nacre.engine.store import Store
 from nacre.errors import CallError, JobNotFoundError
 from nacre.model.call import (
@@ -489,6 +491,51 @@ async def test_ended_jobs_go_with_their_files_when_there_are_too_many(
     engine.close()
 
 
+async def test_files_that_belong_to_no_job_are_removed_now_and_then(
+    state: Path, occasion: Occasion
+) -> None:
+    """Their host died in between. Those of a host that is at it now are left alone."""
+    folder = state / "jobs"
+    folder.mkdir(parents=True)
+
+    def leave(name: str, seconds_ago: float) -> int:
+        record, outputs = JobFiles(folder, name, 1).create()
+        os.close(outputs[0])
+        _date(folder / f"{name}.record", seconds_ago)
+        return record
+
+    async def left() -> set[str]:
+        engine = assemble(Settings(state=state), AllowEverything())
+        mine.append((await start(engine, occasion, "true")).id)
+        engine.close()
+        return {path.stem for path in folder.iterdir()} - {*mine}
+
+    mine: list[str] = []
+    held = leave("held", 100)
+    os.close(leave("dead", 100))
+    os.close(leave("young", 0))
+    assert await left() == {"held", "young"}
+    os.close(leave("dead", 100))
+    assert await left() == {"held", "young", "dead"}  # it was looked for a moment ago
+    _date(state / "jobs.swept", 7200)
+    assert await left() == {"held", "young"}
+    os.close(held)
+
+
+async def test_ends_that_nobody_noted_are_noted_together(state: Path, occasion: Occasion) -> None:
+    engine = assemble(Settings(state=state), AllowEverything())
+    jobs = [await start(engine, occasion, f"exit {code}") for code in range(20)]
+    for job in jobs:
+        while b"exited" not in Path(job.output).with_suffix(".record").read_bytes():
+            await anyio.sleep(0.01)
+    running = await start(engine, occasion, "sleep 60")
+    listed = (await engine.jobs(occasion)).jobs
+    assert [job.outcome for job in listed] == [*map(Exited, range(20)), Running(running.id)]
+    assert [job.id for job in await _running(state)] == [running.id]
+    engine.close()
+    assert await _running(state) == ()
+
+
 async def test_a_job_that_is_none_is_not_found(engine: Engine, occasion: Occasion) -> None:
     with pytest.raises(JobNotFoundError, match="there is no job 'nonsense'"):
         await engine.poll(Poll(job_id="nonsense", limit=LIMIT), occasion)
@@ -531,6 +578,19 @@ def _kill_wardens(host: int) -> None:
         os.kill(warden, signal.SIGKILL)
         assert select.select([end], [], [], 20)[0]
         os.close(end)
+
+
+def _date(path: Path, seconds_ago: float) -> None:
+    when = time.time() - seconds_ago
+    os.utime(path, (when, when))
+
+
+async def _running(state: Path) -> tuple[Job, ...]:
+    jobs = open_jobs(Settings(state=state))
+    try:
+        return await jobs.running(None)
+    finally:
+        jobs.close()
 
 
 async def _all(state: Path) -> tuple[Job, ...]:
