@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 __all__ = ("Engine",)
 
 _FLOOD_THREADS = 2
-# A script of more characters may take some time to check, and so does the first one, for which
-# the reader is imported; the event loop need not wait for it.
+# Longer ones take their time to be checked, and so does the first, for which the reader is imported.
 _LONG_SCRIPT = 20_000
 
 
@@ -140,10 +139,16 @@ class Engine:
                 jobs = await self._jobs.groups(occasion.conversation)
                 launch = replace(launch, jobs=jobs)
             held = await self._holding.hold(
-                launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
+                launch,
+                occasion.confinement,
+                cleared=occasion.cleared,
+                by=occasion.sandbox,
+                cancel=occasion.cancel,
             )
         except (UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
+        if held is None:
+            return Result(outcome=Stopped())
         _show(occasion, replace(sofar, enforcement=held.enforcement))
         try:
             result = await self._run_held(held, run, occasion)
