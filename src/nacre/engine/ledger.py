@@ -31,7 +31,7 @@ _YOUNG_SECONDS = 60.0
 _SWEPT = "jobs.swept"
 _SWEEP_SECONDS = 3600.0
 _LOOKS = 4
-_MOST_REMOVED = 50
+_MOST_REMOVED = 20
 # A secret that lies across the border of a range is known by what is beside it.
 _BESIDE = 1 << 14
 

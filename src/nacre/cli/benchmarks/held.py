@@ -6,11 +6,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 
-from nacre.cli.benchmarks.baseline import BASH, seconds_of
+from nacre.cli.benchmarks.baseline import BASH, in_bwrap, seconds_of
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale, at_most
 from nacre.cli.benchmarks.subject import details_of, opened_tool, temporary_folder
-from nacre.sandbox.bubblewrap import room
-from nacre.sandbox.presets import preset
 from nacre.sandbox.probe import probe_bwrap
 from nacre.tool import Bash
 
@@ -36,7 +34,7 @@ async def measure_bubblewrap(scale: Scale) -> list[Row]:
         return [Row(name="bubblewrap", work="`true` in a room", measured="-", note=why_not)]
     runs = scale.of(200, quick=10)
     with temporary_folder() as folder:
-        words = _words(bwrap, Path(folder))
+        words = (*in_bwrap(bwrap, Path(folder)), *BASH, "true")
 
         async def same() -> float:
             return seconds_of(words)
@@ -61,13 +59,6 @@ async def measure_spares(scale: Scale) -> list[Row]:
         than = f"subprocess.run(['bash', '-c', 'true']), by a spare under {sandbox}"
         rows.append(_row(f"spare {sandbox}", ours, theirs, bar, than))
     return rows
-
-
-def _words(bwrap: str, folder: Path) -> tuple[str, ...]:
-    tmp = folder / "tmp"
-    tmp.mkdir()
-    confinement = preset("workspace", folder, home=os.path.expanduser("~"))
-    return (*room(bwrap, confinement, tmp=tmp).argv, *BASH, "true")
 
 
 async def measure_tree(scale: Scale) -> list[Row]:
