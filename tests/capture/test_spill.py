@@ -32,6 +32,15 @@ def test_the_raw_bytes_are_kept_for_their_owner_only(tmp_path: Path) -> None:
     assert spill.path.stat().st_mode & 0o777 == 0o600
 
 
+def test_it_is_full_when_nothing_more_would_be_written(tmp_path: Path) -> None:
+    spill, impossible = _spill(tmp_path, cap=5), _spill(tmp_path / "no" / "such", cap=5)
+    spill.write(b"abcd")
+    assert not spill.full
+    spill.write(b"ef")
+    impossible.write(b"a")
+    assert (spill.full, impossible.full) == (True, True)
+
+
 def test_a_cap_keeps_the_first_bytes(tmp_path: Path) -> None:
     spill = _spill(tmp_path, cap=5)
     spill.write(b"abc")

@@ -143,6 +143,32 @@ def test_a_flood_is_read_to_its_end_by_a_thread(pipe: tuple[int, int]) -> None:
     assert (stream.recorder.total, stream.ended) == (size, True)
 
 
+@pytest.mark.parametrize("tail", [1000, 1 << 18])
+def test_a_flood_beyond_a_full_spill_is_kept_to_the_byte(
+    pipe: tuple[int, int], tmp_path: Path, tail: int
+) -> None:
+    read, write = pipe
+    said = b"".join(b"%d\n" % n for n in range(3_000_000))
+    spill = SpillFile(3_000_000, lambda: tmp_path / "spill.log")
+    stream = Stream(read, Recorder(Limit(head=1000, tail=tail, spill=3_000_000)), spill)
+
+    def pour() -> None:
+        with open(write, "wb") as file:
+            file.write(said)
+
+    writer = threading.Thread(target=pour)
+    writer.start()
+    while not stream.flooding:
+        stream.read()
+    flood = Flood(stream)
+    assert select.select([flood.done], [], [], 30)[0]
+    flood.stop()
+    writer.join()
+    kept = stream.transcript()
+    assert (kept.head, kept.tail, kept.total) == (said[:1000], said[-tail:], len(said))
+    assert (tmp_path / "spill.log").read_bytes() == said[:3_000_000]
+
+
 def test_a_flood_gives_the_stream_back_when_asked(pipe: tuple[int, int]) -> None:
     read, write = pipe
     stream = Stream(read, Recorder(_LIMIT))

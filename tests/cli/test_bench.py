@@ -22,11 +22,15 @@ ROWS = {
     "tree": ["tree"],
     "flood": ["flood", "flood memory"],
     "lines": ["lines memory", "lines tail"],
+    "render": ["render"],
     "jobs": ["jobs", "jobs memory", "jobs threads", "jobs warden"],
     "journal": ["journal"],
     "cancel": ["cancel"],
     "timeout": ["timeout"],
     "concurrent": ["concurrent", "concurrent leaks"],
+    "crowd": ["crowd landlock", "crowd bubblewrap", "crowd leaks"],
+    "history": [f"history {name}" for name in ("call", "poll", "start", "run", "list", "end")],
+    "hosts": ["hosts", "hosts journal"],
     "import": ["import", "import Bash", "nacre run"],
     "check": ["check p50", "check p99", "check max"],
     "guards": ["guards"],
@@ -87,18 +91,19 @@ def test_scripts_and_cases_may_be_named(tmp_path: Path) -> None:
 
 
 def test_what_does_not_depend_on_speed_holds_at_any_scale(tmp_path: Path) -> None:
-    names = ("lines", "jobs", "concurrent")
+    names = ("flood", "lines", "jobs", "concurrent", "crowd", "hosts")
     done = bench(tmp_path, "--quick", "--json", *(f"--only={name}" for name in names))
 
     held = {row["name"]: row["holds"] for row in json.loads(done.stdout)}
-    exact = ("lines memory", "lines tail", "jobs", "jobs memory", "jobs threads")
-    assert {name: held[name] for name in (*exact, "concurrent leaks")} == dict.fromkeys(
-        (*exact, "concurrent leaks"), True
-    )
+    exact = ("flood memory", "lines memory", "lines tail", "jobs", "jobs memory", "jobs threads")
+    exact += ("concurrent leaks", "crowd leaks", "hosts", "hosts journal")
+    assert {name: held[name] for name in exact} == dict.fromkeys(exact, True)
 
 
 def test_nothing_is_left_in_the_temporary_folder_or_the_state(tmp_path: Path) -> None:
-    bench(tmp_path, "--quick", "--only", "jobs")
+    bench(
+        tmp_path, "--quick", *(f"--only={name}" for name in ("jobs", "crowd", "history", "hosts"))
+    )
 
     assert list(tmp_path.iterdir()) == []
 

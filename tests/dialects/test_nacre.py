@@ -1,6 +1,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -279,6 +280,20 @@ def test_jobs_are_listed_a_line_each() -> None:
         f"bk7wq2x  ended with exit code 0  1 min 15 s  {'x' * 80}..."
     )
     assert DIALECT.render(ListJobs(), JobList(at=MOMENT, jobs=())).text == "[no jobs]"
+
+
+def test_of_too_many_jobs_those_that_run_and_the_latest_are_listed() -> None:
+    ended = tuple(_job(Exited(0), f"make {number:04}") for number in range(2000))
+    running = tuple(_job(Running("x"), f"serve {number}") for number in range(3))
+    listed = JobList(at=MOMENT, jobs=(*running, *ended))
+    reply = DIALECT.render(ListJobs(), listed)
+    notice, *lines = reply.text.splitlines()
+    assert notice == f"[{2003 - len(lines):,} more jobs are not shown]"
+    assert [line.split()[-1] for line in lines[:4]] == ["0", "1", "2", f"{2003 - len(lines):04}"]
+    assert lines[-1].endswith("make 1999")
+    assert 29_900 < len("\n".join(lines)) <= 30_000
+    assert reply.details is not None
+    assert len(cast("list[object]", reply.details["jobs"])) == 2003
 
 
 def test_specs_are_json_and_name_the_folder_when_it_is_known() -> None:

@@ -3,6 +3,7 @@ import select
 import signal
 import socket
 import stat
+import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from nacre.engine.engine import Engine
 from nacre.engine.jobs import Jobs
 from nacre.engine.ledger import Ledger
 from nacre.engine.occasion import Occasion
+from nacre.engine.record import JobFiles
 from nacre.engine.retention import Retention
 from nacre.engine.store import Store
 from nacre.errors import CallError, JobNotFoundError
@@ -205,18 +207,20 @@ async def test_separate_streams_stay_separate(engine: Engine, occasion: Occasion
     assert (result.transcript.head, result.errors.head) == (b"out\n", b"err\n")
 
 
+@pytest.mark.parametrize(("count", "cap"), [(100_000, 1000), (2_000_000, 3_000_000)])
 async def test_a_job_that_says_more_than_its_file_may_hold_keeps_its_first_and_last_words(
-    state: Path, occasion: Occasion
+    state: Path, occasion: Occasion, count: int, cap: int
 ) -> None:
     engine = assemble(Settings(state=state), AllowEverything())
-    script = "until [ -e go ]; do sleep 0.01; done; seq 100000; echo the end"
-    job = await start(engine, occasion, script, terms=JobTerms(cap=1000))
+    script = f"until [ -e go ]; do sleep 0.01; done; seq {count}; echo the end"
+    job = await start(engine, occasion, script, terms=JobTerms(cap=cap))
     Path(occasion.cwd, "go").touch()
     result = await poll(engine, occasion, job, JobEnds())
-    whole = b"".join(b"%d\n" % n for n in range(1, 100_001)) + b"the end\n"
+    whole = b"".join(b"%d\n" % n for n in range(1, count + 1)) + b"the end\n"
     said = result.transcript
     assert said.total == len(whole) == (result.job and result.job.said)
-    assert said.head == whole[:1000]
+    assert said.head == whole[: min(cap, LIMIT.head)]
+    assert Path(job.output).read_bytes().startswith(whole[:cap] + b"\n[")
     assert said.tail == whole[-65536:]
     assert (await poll(engine, occasion, job)).transcript.total == 0
     engine.close()
@@ -488,6 +492,51 @@ async def test_ended_jobs_go_with_their_files_when_there_are_too_many(
     engine.close()
 
 
+async def test_files_that_belong_to_no_job_are_removed_now_and_then(
+    state: Path, occasion: Occasion
+) -> None:
+    """Their host died in between. Those of a host that is at it now are left alone."""
+    folder = state / "jobs"
+    folder.mkdir(parents=True)
+
+    def leave(name: str, seconds_ago: float) -> int:
+        record, outputs = JobFiles(folder, name, 1).create()
+        os.close(outputs[0])
+        _date(folder / f"{name}.record", seconds_ago)
+        return record
+
+    async def left() -> set[str]:
+        engine = assemble(Settings(state=state), AllowEverything())
+        mine.append((await start(engine, occasion, "true")).id)
+        engine.close()
+        return {path.stem for path in folder.iterdir()} - {*mine}
+
+    mine: list[str] = []
+    held = leave("held", 100)
+    os.close(leave("dead", 100))
+    os.close(leave("young", 0))
+    assert await left() == {"held", "young"}
+    os.close(leave("dead", 100))
+    assert await left() == {"held", "young", "dead"}  # it was looked for a moment ago
+    _date(state / "jobs.swept", 7200)
+    assert await left() == {"held", "young"}
+    os.close(held)
+
+
+async def test_ends_that_nobody_noted_are_noted_together(state: Path, occasion: Occasion) -> None:
+    engine = assemble(Settings(state=state), AllowEverything())
+    jobs = [await start(engine, occasion, f"exit {code}") for code in range(20)]
+    for job in jobs:
+        while b"exited" not in Path(job.output).with_suffix(".record").read_bytes():
+            await anyio.sleep(0.01)
+    running = await start(engine, occasion, "sleep 60")
+    listed = (await engine.jobs(occasion)).jobs
+    assert [job.outcome for job in listed] == [*map(Exited, range(20)), Running(running.id)]
+    assert [job.id for job in await _running(state)] == [running.id]
+    engine.close()
+    assert await _running(state) == ()
+
+
 async def test_a_job_that_is_none_is_not_found(engine: Engine, occasion: Occasion) -> None:
     with pytest.raises(JobNotFoundError, match="there is no job 'nonsense'"):
         await engine.poll(Poll(job_id="nonsense", limit=LIMIT), occasion)
@@ -530,6 +579,19 @@ def _kill_wardens(host: int) -> None:
         os.kill(warden, signal.SIGKILL)
         assert select.select([end], [], [], 20)[0]
         os.close(end)
+
+
+def _date(path: Path, seconds_ago: float) -> None:
+    when = time.time() - seconds_ago
+    os.utime(path, (when, when))
+
+
+async def _running(state: Path) -> tuple[Job, ...]:
+    jobs = open_jobs(Settings(state=state))
+    try:
+        return await jobs.running(None)
+    finally:
+        jobs.close()
 
 
 async def _all(state: Path) -> tuple[Job, ...]:

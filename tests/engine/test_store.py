@@ -60,6 +60,49 @@ def test_a_cursor_moves_only_from_where_it_was(path: Path) -> None:
     store.close()
 
 
+def test_those_whose_end_is_not_known_are_found_without_the_others(path: Path) -> None:
+    store = Store(path)
+    for number in range(200):
+        store.insert(_row(f"{number:03}", started=float(number), conversation=f"c{number % 2}"))
+    store.settle(*(_row(f"{n:03}", outcome="exited", number=0, said=0, ended=1.0) for n in range(195)))  # fmt: skip
+    assert [row.id for row in store.open("c1")] == ["195", "197", "199"]
+    assert [row.id for row in store.open(None)] == ["195", "196", "197", "198", "199"]
+    plan = "EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE +conversation = 'c1' AND ended IS NULL"
+    with sqlite3.connect(path) as database:
+        assert "jobs_by_end (ended=?)" in str(database.execute(plan).fetchall())
+    database.close()
+    store.close()
+
+
+def test_a_few_of_those_are_other_ones_each_time_and_all_of_them_in_time(path: Path) -> None:
+    store = Store(path)
+    assert store.some_open(4) == []
+    for number in range(40):
+        store.insert(_row(f"{number:03}"))
+    store.settle(*(_row(f"{n:03}", outcome="exited", number=0, said=0, ended=1.0) for n in range(30)))  # fmt: skip
+    seen: set[str] = set()
+    for _ in range(1000):
+        some = store.some_open(4)
+        assert 1 <= len(some) <= 4
+        seen |= {row.id for row in some}
+        if len(seen) == 10:
+            break
+    assert seen == {f"{number:03}" for number in range(30, 40)}
+    store.close()
+
+
+def test_ended_jobs_expire_some_at_a_time(path: Path) -> None:
+    store = Store(path)
+    for number in range(20):
+        store.insert(_row(f"{number:03}"))
+    store.settle(*(_row(f"{n:03}", outcome="exited", number=0, said=0, ended=float(n)) for n in range(20)))  # fmt: skip
+    while expired := store.expired(keep=5, oldest=3.0, most=4):
+        assert len(expired) <= 8
+        store.forget(expired)
+    assert store.ids() == {f"{number:03}" for number in range(15, 20)}
+    store.close()
+
+
 def test_ended_jobs_expire_by_count_and_by_age_and_running_ones_never(path: Path) -> None:
     store = Store(path)
     for number in range(4):

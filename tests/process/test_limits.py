@@ -3,6 +3,8 @@
 import os
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from nacre.model.launch import Hold
 from nacre.process.link import Link
 from process.runs import Said, launch, linked, run
+from processes import kill_all, tag
 
 FILES, SIZE, DATA, CPU, CORE = (
     resource.RLIMIT_NOFILE,
@@ -21,6 +24,23 @@ FILES, SIZE, DATA, CPU, CORE = (
     resource.RLIMIT_CORE,
 )
 MIB = 1 << 20
+# What a warden does, with a script that has forked before its limits are fixed.
+_LATE = """
+import ctypes, resource, subprocess, sys  # nacre.process.warden
+sys.path[:0] = {path!r}
+from nacre.process.limits import Limits
+from nacre.process.marks import Marks
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+limits = Limits()
+other = subprocess.Popen(["sleep", {tag!r}], stdout=-3, stderr=-3)
+with Marks().spawning() as mark:
+    script = "(sleep {tag} & echo $!); sleep {tag} & echo $!; echo $$; read"
+    shell = subprocess.Popen(["bash", "-c", script], stdin=-1, stdout=-1, stderr=-3, text=True)
+    pids = [int(shell.stdout.readline()) for _ in range(3)]
+    limits.lend([[7, 99]])
+    limits.fix(shell.pid, mark)
+print(*(resource.prlimit(pid, 7)[1] for pid in (*pids, other.pid)))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +92,17 @@ def test_the_warden_can_live_with_a_limit_that_is_too_small_for_itself(link: Lin
     small = launch("echo ran", Hold(limits=((DATA, 6 * MIB),)))
     large = replace(small, environ={f"A{number}": "x" * 100_000 for number in range(6)})
     assert [run(link, large).text for _ in range(3)] == ["ran\n"] * 3
+
+
+def test_what_a_script_has_started_by_then_is_limited_as_well_and_nothing_else() -> None:
+    mark = tag()
+    code = _LATE.format(path=sys.path, tag=mark)
+    try:
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    finally:
+        kill_all(mark)
+    own = resource.getrlimit(FILES)[1]
+    assert [int(hard) for hard in done.stdout.split()] == [99, 99, 99, own]
 
 
 def test_the_soft_limit_is_there_from_the_first_instruction(link: Link) -> None:

@@ -134,6 +134,25 @@ def test_a_room_ends_with_its_tool(own: Callable[..., Place]) -> None:
     gone_blocking(launchers)
 
 
+def test_a_host_has_no_child_left_when_its_tool_with_a_room_is_closed(
+    workspace: Path, state: Path
+) -> None:
+    """Not even one that has ended: the warden outside ends a moment after the room."""
+    host = start_host(
+        f"""
+        import threading
+        from nacre import Bash
+        with Bash(workspace={str(workspace)!r}, sandbox="bubblewrap") as tool:
+            tool.call_sync("Bash", {{"command": "true"}})
+        children = f"/proc/self/task/{{threading.get_native_id()}}/children"
+        print("left:", open(children).read())
+        """,
+        state,
+    )
+    out, _ = host.communicate(timeout=60)
+    assert out == b"left: \n"
+
+
 def test_a_killed_host_leaves_nothing_of_its_rooms(workspace: Path, state: Path) -> None:
     mark = tag()
     host = start_host(

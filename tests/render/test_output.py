@@ -1,4 +1,6 @@
 import re
+import tracemalloc
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from hypothesis import given
@@ -219,3 +221,21 @@ def test_a_budget_is_exceeded_by_the_notice_alone(
 ) -> None:
     result = shown(recorded(stream, *limit), budget)
     assert len(result.text) <= budget + (NOTICE_BOUND if "[" in result.text else 0)
+
+
+def test_what_was_not_kept_costs_nothing() -> None:
+    """A reply about an exabyte takes no more memory than one about what is kept of it."""
+    lines = b"".join(b"line %d of the log\n" % n for n in range(20_000))
+    kept = recorded(lines, 128 * 1024, 128 * 1024)
+    shown(kept, 30_000)
+    little, much = _peak(kept), _peak(replace(kept, omitted=10**18))
+    assert much < 1.1 * little
+
+
+def _peak(transcript: Transcript) -> int:
+    tracemalloc.start()
+    try:
+        shown(transcript, 30_000)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

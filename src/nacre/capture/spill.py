@@ -25,6 +25,11 @@ class SpillFile:
         self.kept = 0
         self.failure: str | None = None
 
+    @property
+    def full(self) -> bool:
+        """Whether nothing more will be written to it."""
+        return self.failure is not None or self.kept >= self._cap
+
     def write(self, data: bytes | memoryview) -> None:
         """Append what still fits under the cap."""
         data = memoryview(data)[: self._cap - self.kept]

@@ -29,9 +29,7 @@ _SCRIPT_WIDTH = 60
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def command(*, running: bool, conversation: str | None, as_json: bool) -> None:
     """List jobs, oldest first, whichever process started them."""
-    found = anyio.run(_jobs, conversation)
-    if running:
-        found = tuple(job for job in found if isinstance(job.outcome, Running))
+    found = anyio.run(_jobs, conversation, running)
     if as_json:
         click.echo(json.dumps([_fields(job) for job in found], indent=2))
         return
@@ -49,9 +47,9 @@ def command(*, running: bool, conversation: str | None, as_json: bool) -> None:
         )
 
 
-async def _jobs(conversation: str | None) -> tuple[Job, ...]:
+async def _jobs(conversation: str | None, running: bool) -> tuple[Job, ...]:  # noqa: FBT001 (anyio.run)
     with opened_jobs() as jobs:
-        return await jobs.jobs(conversation)
+        return await (jobs.running(conversation) if running else jobs.jobs(conversation))
 
 
 def state_of(outcome: Outcome) -> tuple[str, str]:

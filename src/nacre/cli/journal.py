@@ -24,7 +24,7 @@ from nacre.engine.entries import BEGAN
 from nacre.engine.identity import identity
 from nacre.engine.journal import moment
 from nacre.engine.proof import prove, set_aside
-from nacre.process.watch import FileWatch
+from nacre.process.watch import BlockingFileWatch
 from nacre.render.underline import one_line
 
 __all__ = ("command",)
@@ -74,7 +74,7 @@ def command(ctx: click.Context, *, follow: bool, last: int | None, as_json: bool
     if last == 0:
         seen = next((entry.number for entry in read_back(path)), 0)
     file = identity(path)
-    with FileWatch([path, Path(f"{path}-wal")]) as watch:
+    with BlockingFileWatch([path, Path(f"{path}-wal")]) as watch:
         while not reader_left():
             if file != (file := identity(path)):
                 seen = 0  # another journal was begun in its place
@@ -82,7 +82,7 @@ def command(ctx: click.Context, *, follow: bool, last: int | None, as_json: bool
                 show(entry)
                 seen = entry.number
             sys.stdout.flush()
-            watch.wait_blocking(_LOOK_SECONDS)
+            watch.wait(_LOOK_SECONDS)
 
 
 @command.command("verify")

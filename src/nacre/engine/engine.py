@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 __all__ = ("Engine",)
 
 _FLOOD_THREADS = 2
-# A script of more characters may take some time to check, and so does the first one, for which
-# the reader is imported; the event loop need not wait for it.
+# Longer ones take their time to be checked, and so does the first, for which the reader is imported.
 _LONG_SCRIPT = 20_000
 
 
@@ -123,6 +122,8 @@ class Engine:
             held = await self._held(run, occasion)
         except (UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
+        if held is None:
+            return Result(outcome=Stopped())
         account.enforcement = held.enforcement
         try:
             return await self._run_held(held, run, occasion, account)
@@ -130,8 +131,8 @@ class Engine:
             self._holding.let_go(held)
             account.seconds = now() - began
 
-    async def _held(self, run: Run, occasion: Occasion) -> Held:
-        """What is to be launched for a run, and what holds it.
+    async def _held(self, run: Run, occasion: Occasion) -> Held | None:
+        """What is to be launched for a run, and what holds it; None if it was cancelled meanwhile.
 
         Raises:
             UnstartableError: If it can be known that it would not start.
@@ -144,7 +145,11 @@ class Engine:
         if occasion.confinement.ends_jobs and "kill" in run.script:
             launch = replace(launch, jobs=await self._jobs.groups(occasion.conversation))
         return await self._holding.hold(
-            launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
+            launch,
+            occasion.confinement,
+            cleared=occasion.cleared,
+            by=occasion.sandbox,
+            cancel=occasion.cancel,
         )
 
     async def _run_held(self, held: Held, run: Run, occasion: Occasion, account: Account) -> Result:

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nacre.engine.explain import explain, seen_from
+from nacre.engine.launching import UnstartableError
 from nacre.engine.occasion import Occasion
 from nacre.engine.threads import in_thread
+from nacre.errors import WardenError
 from nacre.model.call import Streams
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Launch
 from nacre.model.result import Result
 from nacre.model.violation import Violation
+from nacre.process.admission import shared_admission
+from nacre.process.cancel import CancelToken
 from nacre.process.containers import start_porter
 from nacre.process.link import Link
 from nacre.process.live import Process
@@ -53,13 +57,21 @@ class Holding:
         self._jobs: dict[str, Held] = {}
 
     async def hold(
-        self, launch: Launch, confinement: Confinement, *, cleared: bool, by: str | None = None
-    ) -> Held:
-        """Say how a launch is held, and remember what is protected.
+        self,
+        launch: Launch,
+        confinement: Confinement,
+        *,
+        cleared: bool,
+        by: str | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Held | None:
+        """Say how a launch is held, and remember what is protected, once it is its turn.
 
-        `by` names another sandbox than the usual one.
+        `by` names another sandbox than the usual one. None if it was cancelled before its turn
+        came; otherwise `let_go` must follow.
 
         Raises:
+            UnstartableError: If this process has no descriptors left for it.
             SandboxError: If it cannot be held as its confinement asks for.
             ConfigError: If there is no sandbox of the name that was given.
         """
@@ -67,9 +79,19 @@ class Holding:
         sandbox = self._sandboxes.get(name)
         if sandbox is None:
             sandbox = await in_thread(self._chosen, name)
-        with self._lock:  # calls come from any thread, and plans are made and replaced
-            held = sandbox.hold(launch, confinement, cleared=cleared)
-        held.guarded.begin()
+        # The last thing that is waited for: from here to its spawn no other call can come between.
+        try:
+            if not await shared_admission().enter(cancel):
+                return None
+        except WardenError as error:
+            raise UnstartableError(str(error)) from error
+        try:
+            with self._lock:  # calls come from any thread, and plans are made and replaced
+                held = sandbox.hold(launch, confinement, cleared=cleared)
+            held.guarded.begin()
+        except BaseException:
+            shared_admission().leave()
+            raise
         return held
 
     def prepare(self, occasion: Occasion) -> None:
@@ -113,6 +135,7 @@ class Holding:
 
     def let_go(self, held: Held) -> None:
         """A run is over, however it ended, unless it goes on as a job."""
+        shared_admission().leave()
         if not any(kept is held for kept in list(self._jobs.values())):
             held.guarded.end()
 

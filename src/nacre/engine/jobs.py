@@ -43,7 +43,7 @@ from nacre.process.marks import (
     signal_marked,
     this_place,
 )
-from nacre.process.watch import FileWatch
+from nacre.process.watch import BlockingFileWatch, FileWatch
 
 __all__ = ("Jobs", "Reading")
 
@@ -211,6 +211,10 @@ class Jobs:
         """List the jobs of a conversation, or of everyone, oldest first."""
         return await in_thread(self._ledger.jobs, conversation)
 
+    async def running(self, conversation: str | None) -> tuple[Job, ...]:
+        """List those of them that run."""
+        return await in_thread(self._ledger.running, conversation)
+
     async def find(self, prefix: str) -> Job:
         """The one job, of anyone, whose id starts like this.
 
@@ -289,16 +293,16 @@ class Jobs:
 
     def _end_now(self, rows: list[JobRow]) -> None:
         """Kill some jobs, all at once: each look through /proc costs a millisecond or more."""
-        for row in rows:
-            with suppress(StateError):
-                self._ledger.note_stop(row)
-        for row in rows:
-            kill_born(row.pid, row.born)
-        if rows:
-            kill_marked([row.mark for row in rows])
+        if not rows:
+            return
+        with suppress(StateError):
+            self._ledger.note_stop(*rows)
         deadline = time.monotonic() + _END_SECONDS
-        for row in rows:
-            _wait_gone(row, self._ledger.files(row), deadline)
+        with BlockingFileWatch([self._ledger.files(row).record for row in rows]) as watch:
+            while rows and time.monotonic() < deadline:
+                _kill(*rows)
+                watch.wait(_RETRY_SECONDS)
+                rows = [row for row in rows if _is_held(self._ledger.files(row))]
 
 
 def _new_id(terms: JobTerms) -> str:
@@ -324,17 +328,16 @@ def _request(
     }
 
 
-def _wait_gone(row: JobRow, files: JobFiles, deadline: float) -> None:
-    with FileWatch([files.record]) as watch:
-        while files.ending() is None and files.attended() and time.monotonic() < deadline:
-            _kill(row)
-            watch.wait_blocking(_RETRY_SECONDS)
+def _is_held(files: JobFiles) -> bool:
+    """Whether a warden still has a job whose end is not written down."""
+    return files.ending() is None and files.attended()
 
 
-def _kill(row: JobRow) -> bool:
-    """Kill a job's shell, even if it shed its mark, and all that carries the mark."""
-    kill_born(row.pid, row.born)
-    return kill_marked([row.mark])
+def _kill(*rows: JobRow) -> bool:
+    """Kill the shells of jobs, even if they shed their marks, and all that carries the marks."""
+    for row in rows:
+        kill_born(row.pid, row.born)
+    return kill_marked([row.mark for row in rows])
 
 
 async def _end(row: JobRow, files: JobFiles, grace: float) -> None:

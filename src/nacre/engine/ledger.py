@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -16,7 +17,7 @@ from nacre.capture.stream import Stream
 from nacre.engine.pattern import Pattern
 from nacre.engine.private import make_private
 from nacre.engine.reading import News, OutputFile
-from nacre.engine.record import Ending, JobFiles
+from nacre.engine.record import JobFiles
 from nacre.engine.retention import Retention
 from nacre.engine.store import JobRow, Store
 from nacre.errors import JobNotFoundError, StateError
@@ -28,7 +29,10 @@ __all__ = ("Ledger",)
 
 _COPY_BYTES = 1 << 20
 _YOUNG_SECONDS = 60.0
+_SWEPT = "jobs.swept"
+_SWEEP_SECONDS = 3600.0
 _LOOKS = 4
+_MOST_REMOVED = 20
 # A secret that lies across the border of a range is known by what is beside it.
 _BESIDE = 1 << 14
 
@@ -120,26 +124,46 @@ class Ledger:
 
     def open(self, conversation: str) -> list[JobRow]:
         """The jobs of a conversation whose end is not known."""
-        return [row for row in self._store.jobs(conversation) if row.outcome is None]
+        return self._store.open(conversation)
 
     def jobs(self, conversation: str | None) -> tuple[Job, ...]:
         """The jobs of a conversation, or of everyone, oldest first."""
-        return tuple(map(self.look, self._store.jobs(conversation)))
+        return tuple(map(self._job, self._settled(self._store.jobs(conversation))))
+
+    def running(self, conversation: str | None) -> tuple[Job, ...]:
+        """Those of them that run; it costs what there is of these, whatever has ended."""
+        found = map(self._job, self._settled(self._store.open(conversation)))
+        return tuple(job for job in found if isinstance(job.outcome, Running))
 
     def look(self, row: JobRow) -> Job:
         """See how a job is now, and note its end if that is news."""
-        if row.outcome is None:
-            files = self.files(row)
-            attended = files.attended()
-            # In this order: the warden writes the end before it lets go of the lock.
-            ending = files.ending()
-            if ending is not None or not attended:
-                row = self._settled(row, ending)
-        return self._job(row)
+        return self._job(*self._settled([row]))
 
-    def _settled(self, row: JobRow, ending: Ending | None) -> JobRow:
-        """Note how a job ended; a disk too full to note it on does not make it less true."""
-        found = replace(
+    def _settled(self, rows: Sequence[JobRow]) -> Sequence[JobRow]:
+        """See how jobs are now, and note ends that are news, all at once.
+
+        A disk too full to note them on does not make them less true.
+        """
+        found = [self._seen(row) if row.outcome is None else row for row in rows]
+        ended = [now for now, row in zip(found, rows, strict=True) if now is not row]
+        if not ended:
+            return rows
+        try:
+            self._store.settle(*ended)
+            noted = {row.id: self._store.find(row.id) or row for row in ended}
+        except StateError:
+            noted = {}
+        return [noted.get(row.id, row) for row in found]
+
+    def _seen(self, row: JobRow) -> JobRow:
+        """The row of a job whose end was not known, with its end if that is known now."""
+        files = self.files(row)
+        attended = files.attended()
+        # In this order: the warden writes the end before it lets go of the lock.
+        ending = files.ending()
+        if ending is None and attended:
+            return row
+        return replace(
             row,
             outcome=ending.outcome if ending else "lost",
             number=ending.number if ending else None,
@@ -147,11 +171,6 @@ class Ledger:
             ended=ending.ended if ending else time.time(),
             said=sum(ending.said) if ending else self._size(row),
         )
-        try:
-            self._store.settle(found)
-            return self._store.find(row.id) or found
-        except StateError:
-            return found
 
     def read(
         self, row: JobRow, conversation: str, limit: Limit, pattern: Pattern | None
@@ -200,9 +219,9 @@ class Ledger:
         """How far a reader has read each stream."""
         return tuple(self._store.cursor(row.id, conversation, n) for n in range(row.streams))
 
-    def note_stop(self, row: JobRow) -> None:
-        """Write down that a job is about to be ended on purpose."""
-        self._store.note_stop(row.id)
+    def note_stop(self, *rows: JobRow) -> None:
+        """Write down that jobs are about to be ended on purpose."""
+        self._store.note_stop(*(row.id for row in rows))
 
     def files(self, row: JobRow) -> JobFiles:
         """Where a job's files are."""
@@ -236,26 +255,45 @@ class Ledger:
         return sum(OutputFile(self.files(row), n).size(None) for n in range(row.streams))
 
     def _tidy(self) -> None:
-        """Remove ended jobs beyond the retention, with their files."""
+        """Remove ended jobs beyond the retention, with their files.
+
+        Some of them: it is done on the way of a call, which is not to pay for thousands.
+        """
         if not self._swept:
             self._swept = True
-            self._sweep()
+            self._sweep_now_and_then()
         # An end that nobody asked for is noted only here.
-        for row in self._store.some_open(_LOOKS):
-            self.look(row)
+        self._settled(self._store.some_open(_LOOKS))
         oldest = time.time() - self._retention.age.total_seconds()
-        expired = self._store.expired(self._retention.count, oldest)
+        expired = self._store.expired(self._retention.count, oldest, _MOST_REMOVED)
         for job_id in expired:
             JobFiles(self._folder, job_id, 2).remove()
         if expired:
             self._store.forget(expired)
 
+    def _sweep_now_and_then(self) -> None:
+        """Remove files of jobs that no row tells of, if nobody did so lately.
+
+        To look for them means to read the names of all files; every process that has a job would.
+        """
+        mark = self._folder.parent / _SWEPT
+        with suppress(OSError):
+            if time.time() - mark.stat().st_mtime < _SWEEP_SECONDS:
+                return
+        with suppress(OSError):
+            mark.touch(mode=0o600)
+        self._sweep()
+
     def _sweep(self) -> None:
         """Remove files of jobs that no row tells of: their host died in between."""
-        for record in self._folder.glob("*.record"):
-            files = JobFiles(self._folder, record.stem, 2)
+        known = self._store.ids()
+        for name in os.listdir(self._folder):
+            job_id, _, kind = name.rpartition(".")
+            if kind != "record" or job_id in known:
+                continue
+            files = JobFiles(self._folder, job_id, 2)
             young = files.age() < _YOUNG_SECONDS  # perhaps not locked yet
-            if not young and self._store.find(record.stem) is None and not files.attended():
+            if not young and self._store.find(job_id) is None and not files.attended():
                 files.remove()
 
 

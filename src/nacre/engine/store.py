@@ -99,24 +99,39 @@ class Store:
             return self._select("ORDER BY started, id", ())
         return self._select("WHERE conversation = ? ORDER BY started, id", (conversation,))
 
+    def open(self, conversation: str | None) -> list[JobRow]:
+        """Those of them whose end is not known; it costs what there is of these."""
+        if conversation is None:
+            return self._select("WHERE ended IS NULL ORDER BY started, id", ())
+        # The plus keeps SQLite from the index by conversation, and so from all that have ended.
+        where = "WHERE +conversation = ? AND ended IS NULL ORDER BY started, id"
+        return self._select(where, (conversation,))
+
     def some_open(self, count: int) -> list[JobRow]:
         """A few jobs, other ones each time, whose end is not known."""
-        return self._select("WHERE ended IS NULL ORDER BY random() LIMIT ?", (count,))
+        ask = "SELECT abs(random()) % (coalesce(max(rowid), 0) + 1) FROM jobs"
+        start = self._do(lambda db: int(db.execute(ask).fetchone()[0]), reading=True)
+        where = "WHERE ended IS NULL AND rowid {} ? ORDER BY rowid LIMIT ?"
+        found = self._select(where.format(">="), (start, count))
+        return found or self._select(where.format("<"), (start, count))
 
-    def settle(self, row: JobRow) -> None:
-        """Note how a job ended; the first to know wins."""
-        values = (row.outcome, row.number, row.said, row.ended, row.stopping, row.id)
+    def settle(self, *rows: JobRow) -> None:
+        """Note how jobs ended; of each, the first to know wins."""
+        values = [
+            (row.outcome, row.number, row.said, row.ended, row.stopping, row.id) for row in rows
+        ]
         self._do(
-            lambda db: db.execute(
+            lambda db: db.executemany(
                 "UPDATE jobs SET outcome = ?, number = ?, said = ?, ended = ?,"
                 " stopping = max(stopping, ?) WHERE id = ? AND outcome IS NULL",
                 values,
             )
         )
 
-    def note_stop(self, job_id: str) -> None:
-        """Note that somebody is about to end a job on purpose."""
-        self._do(lambda db: db.execute("UPDATE jobs SET stopping = 1 WHERE id = ?", (job_id,)))
+    def note_stop(self, *job_ids: str) -> None:
+        """Note that somebody is about to end jobs on purpose."""
+        values = [(job_id,) for job_id in job_ids]
+        self._do(lambda db: db.executemany("UPDATE jobs SET stopping = 1 WHERE id = ?", values))
 
     def cursor(self, job_id: str, conversation: str, stream: int) -> int:
         """How far a reader has read one stream of a job."""
@@ -137,17 +152,23 @@ class Store:
 
         return self._do(work)
 
-    def expired(self, keep: int, oldest: float) -> list[str]:
-        """The ended jobs beyond a count, or that ended before a time."""
+    def expired(self, keep: int, oldest: float, most: int = -1) -> list[str]:
+        """The ended jobs beyond a count, or that ended before a time; at most so many of each."""
         found = self._do(
             lambda db: db.execute(
-                "SELECT id FROM jobs WHERE ended < ? UNION SELECT id FROM"
+                "SELECT id FROM (SELECT id FROM jobs WHERE ended < ? LIMIT ?) UNION SELECT id FROM"
                 " (SELECT id FROM jobs WHERE ended IS NOT NULL ORDER BY ended DESC"
-                " LIMIT -1 OFFSET ?)",
-                (oldest, keep),
-            ).fetchall()
+                " LIMIT ? OFFSET ?)",
+                (oldest, most, most, keep),
+            ).fetchall(),
+            reading=True,
         )
         return [str(row[0]) for row in found]
+
+    def ids(self) -> set[str]:
+        """The ids of all jobs."""
+        found = self._do(lambda db: db.execute("SELECT id FROM jobs").fetchall(), reading=True)
+        return {str(row[0]) for row in found}
 
     def forget(self, job_ids: list[str]) -> None:
         """Remove jobs, with their cursors."""

@@ -4,6 +4,7 @@ Part of the warden. RLIMIT_NPROC does not hold root. To count means to read a fi
 process, so a call is counted only when it could have too many: what it had when it was counted
 last, and all that was started on this machine since, is more than it may have. How many were
 started is one line. The number of all tasks would not do: while others end, it hides a crowd.
+One look at all processes counts for all calls, of which there may be thousands.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import time
 from contextlib import suppress
 
-from nacre.process.marks import marked
+from nacre.process.marks import carriers
 
 TYPE_CHECKING = False  # importing typing would cost a tenth of the start
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Census:
         if not self._watched or time.monotonic() < self._due:
             return []
         self._look()
-        crowd = [each.call for each in self._watched.values() if self._has_too_many(each)]
+        crowd = self._counted() if any(map(self._may_have, self._watched.values())) else []
         self._due = time.monotonic() + _SECONDS
         for call in crowd:
             call.tell(crowded=True)
@@ -67,11 +68,18 @@ class Census:
         self._started += step if step >= 0 else step + _highest_number()
         self._last = last
 
-    def _has_too_many(self, each: _Watched) -> bool:
-        if each.had + self._started - each.started <= each.most:
-            return False
-        each.had, each.started = sum(map(_tasks, marked([each.call.mark]))), self._started
-        return each.had > each.most
+    def _may_have(self, each: _Watched) -> bool:
+        """Whether a call could have too many by now."""
+        return each.had + self._started - each.started > each.most
+
+    def _counted(self) -> list[Held]:
+        """Count the processes of all calls; return those that have too many."""
+        had = dict.fromkeys(self._watched, 0)
+        for pid, mark in carriers(had):
+            had[mark] += _tasks(pid)
+        for mark, each in self._watched.items():
+            each.had, each.started = had[mark], self._started
+        return [each.call for each in self._watched.values() if each.had > each.most]
 
 
 class _Watched:
@@ -93,7 +101,8 @@ def _hurry(*, crowded: bool) -> None:
 
 def _tasks(pid: int) -> int:
     try:
-        return len(os.listdir(f"/proc/{pid}/task"))
+        # A folder has two links, and one more from each folder in it.
+        return os.stat(f"/proc/{pid}/task").st_nlink - 2
     except OSError:
         return 0  # gone meanwhile
 

@@ -2,9 +2,10 @@
 
 import os
 import signal
+from collections.abc import Iterable
 from contextlib import suppress
 
-__all__ = ("children", "is_childless", "kill_child", "kill_shell")
+__all__ = ("children", "descendants", "is_childless", "kill_child", "kill_shell")
 
 _WNOTHREAD = 0x20000000  # not named in the os module
 _CHUNK = 1 << 16
@@ -36,6 +37,32 @@ def is_childless() -> bool:
     except ChildProcessError:
         return True
     return False
+
+
+def descendants(pids: Iterable[int]) -> set[int]:
+    """Some processes with their children, and the children of these, as far as they are there.
+
+    Raises:
+        FileNotFoundError: If this kernel does not tell, having been built without CONFIG_PROC_CHILDREN.
+    """
+    os.stat("/proc/thread-self/children")
+    found: set[int] = set()
+    look_at = list(pids)
+    while look_at:
+        pid = look_at.pop()
+        if pid not in found:
+            found.add(pid)
+            look_at += _children_of(pid)
+    return found
+
+
+def _children_of(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):  # gone meanwhile
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
+                found += map(int, file.read().split())
+    return found
 
 
 def _parent(pid: str) -> int:

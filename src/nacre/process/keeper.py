@@ -18,6 +18,7 @@ import os
 import termios
 import time
 from contextlib import suppress
+from functools import cache
 
 TYPE_CHECKING = False  # importing typing would cost a tenth of the start
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 __all__ = ("RECORD_BYTES", "Keeper")
 
 RECORD_BYTES = 512
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
+# A job that has said so much has a wide pipe, if this user may have one more of these.
+_MUCH = 1 << 21
+_WIDE_PIPE = 1 << 20
 _TAIL_BYTES = 1 << 16
 _PROGRESS_SECONDS = 0.2
 
@@ -52,19 +56,24 @@ class Keeper:
         self._told = 0.0
         self._closed = False
         self._open = set(self.pipes)
+        self._narrow = set(self.pipes)
         if self._said != self._kept:
             self._write_record({})  # some of it was too much already
 
     def drain(self, pipe: int) -> bool:
         """Move what a pipe holds to its file; False when the pipe has ended."""
         try:
-            data = os.read(pipe, _CHUNK)
+            size = os.readv(pipe, [_buffer()])
         except BlockingIOError:
             return True
-        self._append(pipe, data)
-        if not data:
+        self._append(pipe, memoryview(_buffer())[:size])
+        if not size:
             self._open.discard(pipe)
-        return bool(data)
+        elif pipe in self._narrow and self._said[pipe] > _MUCH:
+            self._narrow.discard(pipe)
+            with suppress(OSError):
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _WIDE_PIPE)
+        return size > 0
 
     def finish(self, status: int, *, stopped: bool) -> None:
         """Take what is left in the pipes, write the record, let go of everything.
@@ -76,7 +85,7 @@ class Keeper:
             left = array.array("i", [0])
             fcntl.ioctl(pipe, termios.FIONREAD, left)
             while left[0] > 0 and (data := os.read(pipe, min(_CHUNK, left[0]))):
-                self._append(pipe, data)
+                self._append(pipe, memoryview(data))
                 left[0] -= len(data)
         # First how much of the file is the job's own: more lines follow.
         self._closed = True
@@ -102,15 +111,16 @@ class Keeper:
         for fd in (self._record, *self._files, *self._files.values()):
             os.close(fd)
 
-    def _append(self, pipe: int, data: bytes) -> None:
+    def _append(self, pipe: int, data: memoryview) -> None:
         """Keep what still fits right after what is there; the file has no gaps."""
         whole = self._kept[pipe] == self._said[pipe]
         self._said[pipe] += len(data)
-        fits = data[: max(0, self._cap - self._kept[pipe])] if whole else b""
+        fits = data[: max(0, self._cap - self._kept[pipe]) if whole else 0]
         written = self._write(pipe, fits) if fits and not self._failure else 0
         self._kept[pipe] += written
         if rest := data[written:]:
-            self._tail[pipe] = (self._tail[pipe] + rest)[-_TAIL_BYTES:]
+            before = self._tail[pipe] if len(rest) < _TAIL_BYTES else b""
+            self._tail[pipe] = (before + rest[-_TAIL_BYTES:])[-_TAIL_BYTES:]
             self._tell_progress(pipe, at_once=whole)
 
     def _tell_progress(self, pipe: int, *, at_once: bool) -> None:
@@ -131,7 +141,7 @@ class Keeper:
             self._tail[pipe] = tail[: max(0, written - len(line))]
             self._tail_at[pipe] = self._kept[pipe] + len(line)
 
-    def _write(self, pipe: int, data: bytes) -> int:
+    def _write(self, pipe: int, data: bytes | memoryview) -> int:
         try:
             written = os.write(self._files[pipe], data)
         except OSError as error:
@@ -153,3 +163,9 @@ class Keeper:
         line = json.dumps(record).encode().ljust(RECORD_BYTES - 1) + b"\n"
         with suppress(OSError):  # a copy-on-write disk may be too full even for this
             os.pwrite(self._record, line, 0)
+
+
+@cache
+def _buffer() -> bytearray:
+    """What all keepers of a process read into, in turn: one each would be much for thousands."""
+    return bytearray(_CHUNK)

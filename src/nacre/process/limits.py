@@ -12,7 +12,8 @@ import os
 import resource
 from contextlib import suppress
 
-from nacre.process.marks import marked
+from nacre.process.children import children, descendants
+from nacre.process.marks import carries, marked
 
 __all__ = ("Limits",)
 
@@ -52,8 +53,7 @@ class Limits:
     def fix(self, pid: int, mark: int) -> None:
         """Lower the hard limits of a child as well, never raising one.
 
-        It runs already, and may have forked: then those are found by their mark, until there
-        are no others.
+        It runs already, and may have forked: then those are looked for until there are no others.
         """
         if not self._lent:
             return
@@ -61,7 +61,7 @@ class Limits:
         if not _has_children(pid):
             return
         fixed = {os.getpid()}  # it carries the mark while it spawns
-        while found := set(marked([mark])) - fixed:
+        while found := _kin(pid, mark) - fixed:
             for each in found:
                 self._fix(each)
             fixed |= found
@@ -72,6 +72,15 @@ class Limits:
             # Gone already; or a filter around us forbids it, and the soft limit has to do.
             with suppress(ProcessLookupError, PermissionError):
                 resource.prlimit(pid, number, (least, least + _WARNING.get(number, 0)))
+
+
+def _kin(pid: int, mark: int) -> set[int]:
+    """What a child has started by now; what it left behind is a child of this process."""
+    orphans = [each for each in children() if carries(each, mark)]
+    try:
+        return descendants([pid, *orphans])
+    except FileNotFoundError:
+        return set(marked([mark]))
 
 
 def _has_children(pid: int) -> bool:

@@ -22,6 +22,8 @@ __all__ = ("INSIDE", "Link", "Starter", "shared_link", "start_beside")
 _INLINE_BYTES = 1 << 16
 # A warden with nothing to hold exits at once; one that does not is broken.
 _EXIT_SECONDS = 5.0
+# A warden that stays for nothing but a room does not stay long, if there is no job in the room.
+_ROOM_SECONDS = 0.05
 # A quarter of the numbers a warden has (see `nacre.process.marks`), with some left over: each shell
 # takes two, and a launch that was sent ahead may have two shells.
 _MOST_RUNS = 15_000
@@ -73,6 +75,7 @@ class Link:
         self._older: list[tuple[finalize[..., Link], socket.socket]] = []
         # Wardens that stay for their detached jobs, to be reaped in passing.
         self._retired: list[int] = []
+        self._rooms: list[list[str]] = []
         self._finalizer: finalize[..., Link] | None = None
 
     def __repr__(self) -> str:
@@ -129,6 +132,8 @@ class Link:
                         _send(link, declared[1], [])
                         self._declared.add(declared[0])
                     _send(link, data, fds)
+                    if "room" in request:
+                        self._rooms.append(request["room"])
                 except (BrokenPipeError, ConnectionResetError):
                     self._hang_up()
                 else:
@@ -183,7 +188,10 @@ class Link:
         self._swept = False
         self._sent = 0
         self._declared.clear()
-        self._finalizer = finalize(self, _end_warden, ours, self._pid, self._retired, os.getpid())
+        self._rooms = []
+        self._finalizer = finalize(
+            self, _end_warden, ours, self._pid, self._retired, os.getpid(), self._rooms
+        )
         return ours
 
     def _sweep_once(self) -> None:
@@ -290,7 +298,9 @@ def _tmpdir() -> dict[str, str]:
     return {name: os.environ[name] for name in ("TMPDIR",) if name in os.environ}
 
 
-def _end_warden(link: socket.socket, pid: int | None, retired: list[int], host: int) -> None:
+def _end_warden(
+    link: socket.socket, pid: int | None, retired: list[int], host: int, rooms: list[list[str]]
+) -> None:
     """Close the link, wait until what the host owns is gone, and reap a warden of ours."""
     if os.getpid() != host:
         link.close()  # a forked child's copy: the warden is its parent's
@@ -303,8 +313,8 @@ def _end_warden(link: socket.socket, pid: int | None, retired: list[int], host: 
         retired.append(pid)
     for child in retired.copy():
         with suppress(ChildProcessError):
-            if not stays and child == pid:
-                _wait_exit(child)
+            if child == pid and (rooms or not stays):
+                _wait_exit(child, _ROOM_SECONDS if stays else _EXIT_SECONDS)
             if os.waitpid(child, os.WNOHANG) == (0, 0):
                 continue
         retired.remove(child)
@@ -323,10 +333,10 @@ def _said_stay(link: socket.socket) -> bool:
         return False
 
 
-def _wait_exit(pid: int) -> None:
+def _wait_exit(pid: int, seconds: float) -> None:
     with suppress(OSError):
         pidfd = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
-        poll.poll(_EXIT_SECONDS * 1000)
+        poll.poll(seconds * 1000)
         os.close(pidfd)

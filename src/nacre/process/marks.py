@@ -33,6 +33,8 @@ from contextlib import contextmanager, suppress
 __all__ = (
     "Marks",
     "born",
+    "carriers",
+    "carries",
     "kill_born",
     "kill_lost",
     "kill_marked",
@@ -177,9 +179,21 @@ def _published_limit(pid: int) -> int:
 
 def marked(marks: Collection[int]) -> Iterator[int]:
     """Yield the processes that carry one of the marks, or a number below one."""
+    for pid, _ in carriers(marks):
+        yield pid
+
+
+def carries(pid: int, mark: int) -> bool:
+    """Whether a process carries a mark, or a number below it."""
+    return _carried(pid, frozenset([mark])) != 0
+
+
+def carriers(marks: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Yield the same processes, each with that one of the marks."""
+    among = frozenset(marks)  # there may be thousands of both
     for pid in _processes():
-        if _carries(pid, marks):
-            yield pid
+        if mark := _carried(pid, among):
+            yield pid, mark
 
 
 def pid_outside(pid: int, mark: int) -> int:
@@ -222,12 +236,13 @@ def signal_marked(marks: Collection[int], number: int, *, but_group: int = 0) ->
     the process is pinned by a pidfd first and asked for its mark after that.
     """
     reached: set[int] = set()
-    for pid in marked(marks):
+    among = frozenset(marks)
+    for pid in marked(among):
         # ESRCH, EPERM, or EINVAL for one that is reaped at this moment.
         with suppress(OSError):
             pidfd = os.pidfd_open(pid)
             try:
-                right = _carries(pid, marks) and (not but_group or os.getpgid(pid) != but_group)
+                right = _carried(pid, among) and (not but_group or os.getpgid(pid) != but_group)
                 if right and pid != os.getpid() and not _exited(pidfd):
                     _signal(pid, pidfd, number)
                     reached.add(pid)
@@ -261,9 +276,12 @@ def kill_marked(marks: Collection[int]) -> bool:
     return bool(killed)
 
 
-def _carries(pid: int, marks: Collection[int]) -> bool:
+def _carried(pid: int, among: frozenset[int]) -> int:
+    """That one of some marks which a process carries, or a number below it; 0 if it has none."""
     mark = mark_of(pid)
-    return bool(mark) and any(mark | filled in marks for filled in _FILLED)
+    if not mark:
+        return 0
+    return next((mark | filled for filled in _FILLED if mark | filled in among), 0)
 
 
 def born(pid: int) -> int:

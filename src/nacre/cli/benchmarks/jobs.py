@@ -9,6 +9,7 @@ import anyio
 from nacre.cli.benchmarks.gauge import PeakMemory, cpu_seconds, status, warden
 from nacre.cli.benchmarks.row import FailedToRunError, Row, Scale, at_most
 from nacre.cli.benchmarks.subject import details_of, opened_tool, temporary_folder
+from nacre.model.outcome import Running
 from nacre.tool import Bash, ToolContext
 
 __all__ = ("measure",)
@@ -83,9 +84,8 @@ class _Reader:
 
     async def alive(self) -> int:
         """How many jobs run now."""
-        reply = await self._tool.call("Jobs", {})
-        details_of(reply)
-        return sum(line.split("  ")[1] == "running" for line in reply.text.splitlines())
+        listed = await self._tool.jobs()
+        return sum(isinstance(job.outcome, Running) for job in listed.jobs)
 
     async def read_all(self) -> Sequence[Sequence[str]]:
         """Ask every job what is new, again and again, until the last has ended."""

@@ -127,11 +127,27 @@ def reply_to_poll(result: Result) -> Reply:
 
 
 def reply_to_list(result: JobList) -> Reply:
-    """List jobs, a line each."""
+    """List jobs, a line each, as many as the budget allows: those that run and the latest first."""
     lines = [f"[note: {notice}]" for notice in result.notices]
-    lines += [_line(job, result.at) for job in result.jobs] or ["[no jobs]"]
+    jobs = _within_budget([(_line(job, result.at), job) for job in result.jobs])
+    if left_out := len(result.jobs) - len(jobs):
+        lines.append(f"[{left_out:,} more jobs are not shown]")
+    lines += jobs or ["[no jobs]"]
     found = [{"id": job.id, "outcome": _name(job.outcome)} for job in result.jobs]
     return Reply(text="\n".join(lines), details={"jobs": found})
+
+
+def _within_budget(listed: list[tuple[str, Job]]) -> list[str]:
+    """The lines of a list that are shown, in the order of the list."""
+    chosen: set[int] = set()
+    left = BUDGET
+    ranks = [(isinstance(job.outcome, Running), place) for place, (_, job) in enumerate(listed)]
+    for _, place in sorted(ranks, reverse=True):
+        left -= len(listed[place][0]) + 1
+        if left < 0:
+            break
+        chosen.add(place)
+    return [listed[place][0] for place in sorted(chosen)]
 
 
 def refusal(tool: str, error: NacreError) -> Reply:
