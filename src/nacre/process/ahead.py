@@ -74,8 +74,11 @@ class Ahead:
             _close(fds)
             raise WardenError(f"the shell that waited for a script said {message!r:.60}")
         self._grip = Grip(message["ready"], (fds[0], fds[1], fds[2], fds[3]))
-        if fds[_GRIP:]:
-            self.successor = _next(fds[_GRIP:], in_room=self.process.in_room)
+        theirs = fds[_GRIP:]
+        if len(theirs) == 1 + len(self.process.pipes):
+            self.successor = _next(theirs, in_room=self.process.in_room)
+        else:
+            _close(theirs)  # there was no room for all of them here
         return True
 
     def _begin_spare(self, script: str, place: Place) -> bool:

@@ -65,7 +65,7 @@ class Reserve:
         self._waiting: dict[Held, _Waiting] = {}
         self._bare: list[_Waiting] = []
         self._pids: dict[int, _Waiting] = {}
-        self._proofs: dict[str | None, int] = {}
+        self._proven: dict[str | None, bool] = {}
         self._unready: list[_Waiting] = []
         # To be let go of when nothing else is to be done.
         self._over: list[Spare] = []
@@ -194,11 +194,11 @@ class Reserve:
         if self._spawner.scarce:
             return False
         key = request["held_by"]
-        left = self._proofs.setdefault(key, _PROOFS)
-        if left > 0:
-            proven = is_like_plain(self._spawner.shell, request, self._null)
-            self._proofs[key] = -1 if proven else left - 1
-        return self._proofs[key] < 0
+        if key not in self._proven:
+            self._proven[key] = any(
+                is_like_plain(self._spawner.shell, request, self._null) for _ in range(_PROOFS)
+            )
+        return self._proven[key]
 
     def _hand_over(self, waiting: _Waiting, grip: Grip) -> None:
         """Have the host begin by itself, and have its end of the launch that comes next."""

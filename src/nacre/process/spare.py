@@ -52,7 +52,7 @@ SECONDS=0
 : bash
 """
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
-_PROOF_SECONDS = 2.0
+_PROOF_SECONDS, _PROOF_COME_SECONDS = 2.0, 0.1
 # Between two looks whether it is there; and by when it has been executed, on a busy machine, too.
 _LOOK_SECONDS, _COME_SECONDS = 0.00005, 0.02
 # What differs between two plain ones, too; and what is said above to be different.
@@ -196,7 +196,7 @@ def _plain(spawn: Spawn, request: dict[str, Any], null: int, output: int) -> int
 
 def _by_spare(spawn: Spawn, request: dict[str, Any], null: int, output: int) -> int:
     spare = Spare(spawn, request, null, [output])
-    spare.become(_PROOF.encode(), _PROOF_SECONDS)
+    spare.become(_PROOF.encode(), _PROOF_COME_SECONDS)
     spare.let_go()
     return spare.pid
 
