@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # Hundreds of processes start in the tests; none is to compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle twins self-check conformance clients docs bench fix clean
+.PHONY: help demo test lint types architecture tests tests-held tests-edges tests-read tests-agents tests-podman tests-dockerd user-tests oracle twins self-check conformance clients docs bench peers benchmarks fix clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -88,15 +88,25 @@ conformance: $(READY)  ## the MCP server on the conformance suite, which npm fet
 clients: $(READY)  ## real MCP clients, which npm fetches, on the MCP server
 	PYTHONPATH=tests $(BIN)/python -m mcp_clients
 
-docs: $(READY)  ## write the table of conformance anew
+docs: $(READY)  ## write the table of conformance, and what is made of docs/benchmarks.json, anew
 	$(BIN)/python docs/conformance.py > docs/conformance.md
+	$(BIN)/python docs/benchmarks.py
 
-bench: $(READY)  ## the table of ratios
+bench: peers  ## the table of ratios, with the tools that `make peers` has installed
 	$(BIN)/nacre bench
+
+peers: $(READY)  ## install the tools that nacre is measured beside, which PyPI and npm have, in .peers
+	@$(BIN)/python -m nacre.cli.benchmarks.peers.install .peers
+
+# A bar that does not hold makes nacre's exit code 1, and the page is to say so all the same.
+benchmarks: peers  ## measure all of it, and write docs/benchmarks.* anew
+	$(BIN)/nacre bench --json > .peers/benchmarks.json || test -s .peers/benchmarks.json
+	mv .peers/benchmarks.json docs/benchmarks.json
+	$(BIN)/python docs/benchmarks.py
 
 fix: $(READY)  ## format, and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## forget the environment
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .conformance .clients
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .conformance .clients .peers

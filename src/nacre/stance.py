@@ -11,18 +11,34 @@ from nacre.config.found import Config
 from nacre.dialects.base import Posture
 from nacre.model.confinement import Confinement
 from nacre.model.doorway import Doorway
-from nacre.process.environ import environ_of, scrubbed
+from nacre.model.value import dataclass
+from nacre.process.variables import Variables
 from nacre.sandbox.presets import LIMITS
 from nacre.sandbox.probe import probe_landlock
 
-__all__ = ("Stance",)
+__all__ = ("Ground", "Stance")
 
 CONTAINER = "container"
 HOME_INSIDE = "/tmp"  # noqa: S108 (the container's own)
 # What an agent remembers is written by its host, not by scripts in a container.
 MEMOS = ("memo/session", "memo/user")
 _LOG = logging.getLogger("nacre")
+_MOST_GROUNDS = 64
 _REDUCED = "scripts cannot be confined to read-only here, and are only checked before they run: %s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """Where the scripts of a call run, and what they are held to there.
+
+    `sandbox` names another one than the usual; `held` says in words what holds a script.
+    """
+
+    cwd: Path
+    doorway: Doorway | None
+    confinement: Confinement
+    sandbox: str | None
+    held: str
 
 
 class Stance:
@@ -49,6 +65,12 @@ class Stance:
         if self.contained:
             # The host's own variables mean nothing there.
             self._environment = replace(self._environment, inherit=False, base=frozenset())
+        self._variables = Variables(
+            self._environment, {"HOME": HOME_INSIDE} if self.contained else {}
+        )
+        self._grounds: dict[tuple[str, str | None], Ground] = {}
+        # Elsewhere links are followed, and it is looked what is there to be protected.
+        self._steady = not (self.contained or self._protected())
         self._confinements = Confinements(
             config,
             usual=posture.confinement,
@@ -74,14 +96,36 @@ class Stance:
         """Whether the environment of scripts is built from nothing."""
         return not self._environment.inherit
 
-    def environ(self) -> dict[str, str]:
-        """The variables of a script."""
-        found = environ_of(self._environment, os.environ)
-        return {"HOME": HOME_INSIDE, **found} if self.contained else found
+    def environ(self) -> Mapping[str, str]:
+        """The variables of a script; the same object as long as they are the same."""
+        return self._variables.given()
 
     def secrets(self) -> Mapping[str, str]:
         """What scripts were not given, and output should not show."""
-        return scrubbed(self._environment, os.environ)
+        return self._variables.withheld()
+
+    def ground(self, working_dir: str | os.PathLike[str], asked: str | None) -> Ground:
+        """Where the scripts of a call run; `asked` is the confinement that the call itself names.
+
+        Raises:
+            ConfigError: If there is no confinement of that name.
+        """
+        key = (os.fspath(working_dir), asked)
+        known = self._grounds.get(key) if self._steady else None
+        if known is None:
+            cwd = self.folder(working_dir)
+            confinement = self.confinement(cwd, asked)
+            known = Ground(
+                cwd=cwd,
+                doorway=self.doorway(cwd),
+                confinement=confinement,
+                sandbox=self.sandbox_for(confinement, asked),
+                held=self.in_words(confinement, asked),
+            )
+            if len(self._grounds) >= _MOST_GROUNDS:
+                self._grounds.clear()
+            self._grounds[key] = known
+        return known
 
     def folder(self, working_dir: str | os.PathLike[str] | None) -> Path:
         """Where a call's scripts start; a container's name for it is as good as any."""

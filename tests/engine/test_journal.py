@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import cast
@@ -156,10 +157,14 @@ async def test_a_call_that_takes_its_time_is_there_before_it_ends(
     assert [first[name] for name in same] == [last[name] for name in same]
 
 
+def _numbered(number: int) -> Mapping[str, object]:
+    return {"n": number}
+
+
 def test_a_call_that_ended_at_once_has_one_entry(state: Path) -> None:
     journal = Journal(state / JOURNAL)
     for number in range(200):
-        journal.end(journal.begin(lambda: {"outcome": BEGAN}), {"n": number})
+        journal.end(journal.begin(lambda: {"outcome": BEGAN}), partial(_numbered, number))
     journal.close()
     assert [each["n"] for each in entries(state)] == list(range(200))
     # On a machine that stands still for a while, some may have been told beforehand.
@@ -202,7 +207,7 @@ def test_what_comes_after_the_end_of_a_tool_is_written_and_keeps_no_thread(state
     number = journal.begin(lambda: {"outcome": BEGAN})
     journal.close()
     before = threads()
-    journal.end(number, {"late": True})
+    journal.end(number, lambda: {"late": True})
     deadline = time.monotonic() + 20
     while not entries(state) or threads() > before:
         assert time.monotonic() < deadline

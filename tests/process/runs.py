@@ -1,19 +1,22 @@
 """One launch at a time, without an engine: what it said, and what the warden said of it."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import anyio
 
 from nacre.model.call import Streams
 from nacre.model.launch import Hold, Launch
+from nacre.process.bash import find_bash, script_words
+from nacre.process.events import Event, Gone, ShellExited, SpawnFailed
 from nacre.process.link import Link
-from nacre.process.spawn import Event, Gone, Process, ShellExited, SpawnFailed, spawn
+from nacre.process.live import Process
+from nacre.process.spawn import spawn
 
-__all__ = ("Said", "launch", "linked", "run")
+__all__ = ("Said", "launch", "linked", "run", "shell")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,12 @@ def launch(script: str, hold: Hold | None = None) -> Launch:
         environ={"PATH": os.environ["PATH"]},
         hold=hold or Hold(),
     )
+
+
+def shell(script: str, cwd: Path, environ: Mapping[str, str]) -> Launch:
+    """A shell that nothing holds."""
+    words, stdin = script_words(script)
+    return Launch(executable=find_bash() or "", argv=words, cwd=cwd, environ=environ, stdin=stdin)
 
 
 def run(link: Link, wanted: Launch) -> Said:

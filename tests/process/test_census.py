@@ -24,9 +24,9 @@ from nacre.model.confinement import Confinement, Limits
 from nacre.model.launch import Hold, Launch
 from nacre.model.outcome import Exited, Signaled
 from nacre.model.transcript import Limit
+from nacre.process.events import Crowded, Gone
 from nacre.process.link import Link
 from nacre.process.spares import Spares
-from nacre.process.spawn import Crowded, Gone
 from nacre.sandbox.base import Held
 from nacre.sandbox.table import none_table
 from nacre.testing import AllowEverything

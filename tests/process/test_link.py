@@ -11,9 +11,11 @@ import pytest
 import nacre
 from hosts import finish, start_host
 from nacre.model.call import Streams
-from nacre.process.bash import bash_launch, find_bash
+from nacre.process.events import Event, Gone, ShellExited, Started
 from nacre.process.link import Link, shared_link
-from nacre.process.spawn import Event, Gone, Process, ShellExited, Started, spawn
+from nacre.process.live import Process
+from nacre.process.spawn import spawn
+from process.runs import shell
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +31,7 @@ async def _events(process: Process) -> list[Event]:
 async def test_a_launch_is_started_reaped_and_gone(tmp_path: Path) -> None:
     link = Link()
     link.acquire()
-    launch = bash_launch(find_bash() or "", "exit 3", tmp_path, {})
+    launch = shell("exit 3", tmp_path, {})
     process = await spawn(link, launch, Streams.MERGED)
     assert await _events(process) == [ShellExited(3 << 8), Gone()]
     process.close()
@@ -39,7 +41,7 @@ async def test_a_launch_is_started_reaped_and_gone(tmp_path: Path) -> None:
 async def test_a_process_is_named_when_asked_for_also_after_its_end(tmp_path: Path) -> None:
     link = Link()
     link.acquire()
-    launch = bash_launch(find_bash() or "", "echo $$", tmp_path, {})
+    launch = shell("echo $$", tmp_path, {})
     process = await spawn(link, launch, Streams.MERGED)
     await _events(process)
     process.ask_who()
@@ -57,7 +59,7 @@ async def test_a_warden_that_has_marked_enough_calls_is_replaced_and_keeps_its_j
 ) -> None:
     link = Link(most_runs=3)
     link.acquire()
-    launch = bash_launch(find_bash() or "", "sleep 60", tmp_path, {})
+    launch = shell("sleep 60", tmp_path, {})
     processes = [await spawn(link, launch, Streams.MERGED) for _ in range(8)]
     wardens = set[int]()
     for process in processes:
@@ -76,7 +78,7 @@ async def test_the_last_release_ends_the_warden_and_reaps_it(tmp_path: Path) -> 
     link = Link()
     link.acquire()
     link.acquire()
-    launch = bash_launch(find_bash() or "", "true", tmp_path, {})
+    launch = shell("true", tmp_path, {})
     (await spawn(link, launch, Streams.MERGED)).close()
     pid = link._pid
     assert pid is not None
@@ -91,7 +93,7 @@ async def test_a_large_request_arrives_whole(tmp_path: Path) -> None:
     link = Link()
     link.acquire()
     environ = {f"V{number}": "x" * 1000 for number in range(300)}
-    launch = bash_launch(find_bash() or "", "exit ${#V299}", tmp_path, environ)
+    launch = shell("exit ${#V299}", tmp_path, environ)
     process = await spawn(link, launch, Streams.MERGED)
     assert await _events(process) == [ShellExited((1000 % 256) << 8), Gone()]
     process.close()
@@ -169,7 +171,7 @@ def test_the_warden_holds_nothing_of_its_host(tmp_path: Path) -> None:
 async def test_the_host_is_not_made_a_subreaper(tmp_path: Path) -> None:
     link = Link()
     link.acquire()
-    launch = bash_launch(find_bash() or "", "true", tmp_path, {})
+    launch = shell("true", tmp_path, {})
     (await spawn(link, launch, Streams.MERGED)).close()
     flag = ctypes.c_int(-1)
     ctypes.CDLL(None).prctl(37, ctypes.byref(flag), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
@@ -192,9 +194,11 @@ def test_the_warden_imports_only_what_it_needs() -> None:
         "nacre.process.census",
         "nacre.process.children",
         "nacre.process.descriptors",
+        "nacre.process.grip",
         "nacre.process.held",
         "nacre.process.keeper",
         "nacre.process.limits",
+        "nacre.process.living",
         "nacre.process.marks",
         "nacre.process.reserve",
         "nacre.process.restricted",

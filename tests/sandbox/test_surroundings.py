@@ -15,7 +15,7 @@ from nacre import Bash
 from nacre.errors import SandboxError
 from nacre.model.confinement import Confinement
 from nacre.model.launch import Hold, Launch
-from nacre.sandbox.surroundings import Surroundings, confined
+from nacre.sandbox.surroundings import Dressing, Surroundings
 from nacre.sandbox.trees import remove_tree
 from processes import descriptors
 
@@ -205,10 +205,14 @@ def test_a_launch_is_led_to_its_own_folder_and_to_no_desktop() -> None:
     environ = {"TMPDIR": "/tmp", "XDG_RUNTIME_DIR": "/run/user/0", "A": "b"}
     launch = Launch(executable="/bin/bash", argv=("bash",), cwd=PurePath("/"), environ=environ)
     hold = Hold(most_tasks=3)
-    held = confined(launch, hold, PurePath("/private"))
+    dressing = Dressing(PurePath("/private"))
+    held = dressing.confined(launch, hold)
     assert held.hold == hold
     assert held.environ == {"A": "b", **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), "/private")}
-    assert confined(launch, hold, None).environ == {"TMPDIR": "/tmp", "A": "b"}
+    assert dressing.confined(launch, hold).environ is held.environ
+    other = replace(launch, environ={**environ, "A": "c"})
+    assert dressing.confined(other, hold).environ["A"] == "c"
+    assert Dressing(None).confined(launch, hold).environ == {"TMPDIR": "/tmp", "A": "b"}
     assert launch.environ == environ
 
 

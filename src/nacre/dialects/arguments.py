@@ -42,14 +42,18 @@ class Arguments:
     def __init__(self, tool: str, given: Mapping[str, object], known: Collection[str]) -> None:
         self._tool = tool
         self._given = {name: value for name, value in given.items() if value is not None}
-        unknown = sorted(str(name) for name in self._given if name not in known)
-        if unknown:
+        if not all(map(known.__contains__, self._given)):
+            unknown = sorted(str(name) for name in self._given if name not in known)
             takes = ", ".join(known) if known else "none"
             raise CallError(f"{tool} has no argument {unknown[0]!r:.60}; its arguments: {takes}")
 
     def has(self, name: str) -> bool:
         """Whether the argument was given."""
         return name in self._given
+
+    def only(self, name: str) -> bool:
+        """Whether this argument was given, and no other."""
+        return len(self._given) == 1 and name in self._given
 
     def value(self, name: str) -> object:
         """The argument as it came; None if it was not given."""

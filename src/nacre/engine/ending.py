@@ -10,7 +10,7 @@ from nacre.engine.follow import Follower
 from nacre.model.call import Run
 from nacre.model.outcome import Exited, Lost, Outcome, Signaled, Stopped, TimedOut, Unstarted
 from nacre.model.result import Result
-from nacre.process.spawn import SpawnFailed
+from nacre.process.events import SpawnFailed
 from nacre.process.waits import now
 
 __all__ = ("end_run", "result_of", "timed_out", "unusable_folder", "wait_outcome", "wait_started")

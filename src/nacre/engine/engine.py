@@ -2,14 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nacre.capture.recorder import Recorder
 from nacre.capture.stream import Stream
+from nacre.engine.account import Account
 from nacre.engine.approvals import Approvals, Checker, Judged, Petition
 from nacre.engine.ending import (
     end_run,
@@ -22,19 +24,17 @@ from nacre.engine.ending import (
 from nacre.engine.explain import crowded, explain, seen_from, starved
 from nacre.engine.follow import Follower
 from nacre.engine.holding import Holding, reports
-from nacre.engine.launching import UnstartableError, launch_of, unpassable
+from nacre.engine.launching import UnstartableError, launch_of, moved, unpassable
 from nacre.engine.occasion import Occasion
 from nacre.engine.spills import Spills
 from nacre.errors import SandboxError, StateError, WardenError
 from nacre.model.approval import Question
 from nacre.model.call import OnTimeout, Poll, Run, Stop
-from nacre.model.doorway import WORKSPACE
 from nacre.model.job import JobOutput
 from nacre.model.outcome import Denied, Lost, Running, Signaled, Stopped, Unstarted
 from nacre.model.result import JobList, Result
 from nacre.model.transcript import Spill
 from nacre.model.verdict import Decision, Verdict
-from nacre.model.violation import Violation
 from nacre.process.link import Link
 from nacre.process.waits import aside, now
 from nacre.sandbox.base import Held
@@ -73,6 +73,7 @@ class Engine:
         self._opened_jobs: Jobs | None = None
         self._flood_slots = threading.Semaphore(_FLOOD_THREADS)
         self._has_checked = False
+        self._live = 0
         self.closed = False
         link.acquire()
 
@@ -96,42 +97,22 @@ class Engine:
             StateError: If the folder that the caller named for output cannot be used.
         """
         try:
-            occasion = _moved(run, occasion)
+            occasion = moved(run, occasion)
         except UnstartableError as error:
             return Result(outcome=Unstarted(str(error)))
-        result = await self._run(run, occasion)
-        return replace(
-            result,
-            conversation=occasion.asker or occasion.conversation,
-            cwd=occasion.cwd,
-            home=occasion.environ.get("HOME"),
-            confinement=occasion.confinement,
-        )
+        account = Account(occasion)
+        if occasion.witness is not None:
+            occasion.witness(account.sofar)
+        return account.result(await self._run(run, occasion, account))
 
-    async def _run(self, run: Run, occasion: Occasion) -> Result:
+    async def _run(self, run: Run, occasion: Occasion, account: Account) -> Result:
         if why_not := unpassable(run.script):
             return Result(outcome=why_not)
         judged = await self._check(run, occasion)
-        sofar = Result(
-            outcome=Stopped(),
-            verdict=judged.verdict,
-            answer=judged.answer,
-            cwd=occasion.cwd,
-            confinement=occasion.confinement,
-        )
-        _show(occasion, sofar)
-        if judged.refused is None:
-            result = await self._run_allowed(run, occasion, sofar)
-        else:
-            result = Result(outcome=judged.refused)
-        return replace(
-            result,
-            verdict=judged.verdict,
-            answer=judged.answer,
-            notices=(*judged.notices, *result.notices),
-        )
-
-    async def _run_allowed(self, run: Run, occasion: Occasion, sofar: Result) -> Result:
+        account.verdict, account.answer = judged.verdict, judged.answer
+        account.notices = judged.notices
+        if judged.refused is not None:
+            return Result(outcome=judged.refused)
         if occasion.cancel is not None and occasion.cancel.cancelled:
             return Result(outcome=Stopped())
         if occasion.refusal:
@@ -139,50 +120,71 @@ class Engine:
         self._spills.require()
         began = now()
         try:
-            if run.background:
-                await self._jobs.prepare()
-            launch = replace(
-                launch_of(run, occasion.cwd, occasion.environ),
-                lingers=run.linger > timedelta(0),
-                conversation=occasion.conversation,
-                workspace=occasion.doorway.outside if occasion.doorway else None,
-            )
-            if occasion.confinement.ends_jobs and "kill" in run.script:
-                jobs = await self._jobs.groups(occasion.conversation)
-                launch = replace(launch, jobs=jobs)
-            held = await self._holding.hold(
-                launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
-            )
+            held = await self._held(run, occasion)
         except (UnstartableError, SandboxError, StateError) as error:
             return Result(outcome=Unstarted(str(error), isinstance(error, SandboxError)))
-        _show(occasion, replace(sofar, enforcement=held.enforcement))
+        account.enforcement = held.enforcement
         try:
-            result = await self._run_held(held, run, occasion)
+            return await self._run_held(held, run, occasion, account)
         finally:
             self._holding.let_go(held)
-        return replace(result, seconds=now() - began, enforcement=held.enforcement)
+            account.seconds = now() - began
 
-    async def _run_held(self, held: Held, run: Run, occasion: Occasion) -> Result:
+    async def _held(self, run: Run, occasion: Occasion) -> Held:
+        """What is to be launched for a run, and what holds it.
+
+        Raises:
+            UnstartableError: If it can be known that it would not start.
+            SandboxError: If it cannot be held as it is to be.
+            StateError: If no job can be made, and it is to be one.
+        """
+        if run.background:
+            await self._jobs.prepare()
+        launch = launch_of(run, occasion)
+        if occasion.confinement.ends_jobs and "kill" in run.script:
+            launch = replace(launch, jobs=await self._jobs.groups(occasion.conversation))
+        return await self._holding.hold(
+            launch, occasion.confinement, cleared=occasion.cleared, by=occasion.sandbox
+        )
+
+    async def _run_held(self, held: Held, run: Run, occasion: Occasion, account: Account) -> Result:
         """Spawn what is held, follow it to its end, and say what the sandbox had to do with it."""
         # Before the spawn: a script may be quick to say what time it is.
-        occasion = replace(occasion, began=time.time())
+        began = time.time()
         try:
             process = await self._holding.spawn(held, run.streams)
         except WardenError as error:
             return Result(outcome=Stopped() if self.closed else Unstarted(str(error)))
         streams = tuple(self._stream(pipe, run, occasion) for pipe in process.pipes)
-        with Follower(process, streams, occasion.cancel, self._flood_slots) as follower:
-            result = await self._follow(follower, run, occasion)
+        with (
+            self._alone() as alone,
+            Follower(process, streams, occasion.cancel, self._flood_slots) as follower,
+        ):
+            if alone and not run.background:
+                follower.glance()
+            result = await self._follow(follower, run, occasion, began)
             result = await self._put_back(follower, held, result)
-            told: tuple[Violation, ...] = (crowded(held),) if follower.crowded else ()
-            told += (starved(held),) if follower.starved else ()
+            if follower.crowded:
+                account.violations += (crowded(held),)
+            if follower.starved:
+                account.violations += (starved(held),)
         if isinstance(result.outcome, Lost):
             self._link.sweep()
         if self.closed and isinstance(result.outcome, Signaled | Lost):
             result = replace(result, outcome=Stopped())  # by the closing of this engine
         home = occasion.environ.get("HOME")
-        told += explain(result, run.script, held, cwd=seen_from(held, occasion.cwd), home=home)
-        return replace(result, violations=told) if told else result
+        cwd = seen_from(held, occasion.cwd)
+        account.violations += explain(result, run.script, held, cwd=cwd, home=home)
+        return result
+
+    @contextmanager
+    def _alone(self) -> Generator[bool]:
+        """Count a live run; whether it is the only one: then nobody minds a short wait of the thread."""
+        self._live += 1
+        try:
+            yield self._live == 1
+        finally:
+            self._live -= 1
 
     async def _put_back(self, follower: Follower, held: Held, result: Result) -> Result:
         """Undo what was done to protected paths, once nothing is left that could do it again."""
@@ -199,7 +201,7 @@ class Engine:
     async def question(self, run: Run, occasion: Occasion) -> Question | None:
         """What a person would be asked about a script, if it were to run now; nothing runs."""
         try:
-            occasion = _moved(run, occasion)
+            occasion = moved(run, occasion)
         except UnstartableError:
             return None
         if unpassable(run.script):
@@ -233,14 +235,16 @@ class Engine:
         spill = self._spills.file(run.limit.spill) if run.limit.spill else None
         return Stream(pipe, Recorder(run.limit), spill, occasion.listener)
 
-    async def _follow(self, follower: Follower, run: Run, occasion: Occasion) -> Result:
+    async def _follow(
+        self, follower: Follower, run: Run, occasion: Occasion, began: float
+    ) -> Result:
         outcome = None if run.background else await wait_outcome(follower, run)
         notices: tuple[str, ...] = ()
         if outcome is None:
             outcome = await wait_started(follower)
         if outcome is None:
             try:
-                return await self._time_is_up(follower, run, occasion)
+                return await self._time_is_up(follower, run, occasion, began)
             except WardenError as error:
                 return result_of(follower, Lost(str(error)))
             except StateError as error:
@@ -249,7 +253,9 @@ class Engine:
             await end_run(follower, run.grace, outcome)
         return result_of(follower, outcome, notices)
 
-    async def _time_is_up(self, follower: Follower, run: Run, occasion: Occasion) -> Result:
+    async def _time_is_up(
+        self, follower: Follower, run: Run, occasion: Occasion, began: float
+    ) -> Result:
         """Make a job of what still runs, or end it, as the call says."""
         if not run.background and run.on_timeout is OnTimeout.KILL:
             return result_of(follower, await end_run(follower, run.grace, timed_out(run)))
@@ -264,7 +270,7 @@ class Engine:
             run=run,
             cwd=occasion.cwd,
             conversation=occasion.conversation,
-            began=occasion.began,
+            began=began,
         )
         for stream in said:
             if stream.spill:
@@ -341,31 +347,16 @@ class Engine:
                     steps.callback(self._opened_jobs.close)
 
 
-def _show(occasion: Occasion, sofar: Result) -> None:
-    if occasion.witness is not None:
-        occasion.witness(sofar)
-
-
-def _moved(run: Run, occasion: Occasion) -> Occasion:
-    """The occasion in the folder that the call names.
-
-    Raises:
-        UnstartableError: If a container does not have that folder.
-    """
-    cwd = occasion.cwd / run.cwd if run.cwd else occasion.cwd
-    if occasion.doorway:
-        found = occasion.doorway.outward(cwd)
-        if found is None:
-            raise UnstartableError(f"the working directory {str(cwd)!r} is not in {WORKSPACE}")
-        cwd = found
-    return replace(occasion, cwd=cwd)
-
-
 def _surroundings(occasion: Occasion) -> "Surroundings":
+    cwd = (occasion.doorway and occasion.doorway.inward(occasion.cwd)) or occasion.cwd
+    return _surroundings_of(str(cwd), occasion.environ.get("HOME"))
+
+
+@lru_cache(maxsize=16)
+def _surroundings_of(cwd: str, home: str | None) -> "Surroundings":
     from nacre.syntax.script import Surroundings
 
-    cwd = (occasion.doorway and occasion.doorway.inward(occasion.cwd)) or occasion.cwd
-    return Surroundings(cwd=str(cwd), home=occasion.environ.get("HOME"))
+    return Surroundings(cwd=cwd, home=home)
 
 
 def _petition(run: Run, verdict: Verdict, occasion: Occasion) -> Petition:

@@ -4,17 +4,19 @@ import hashlib
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Self
+from pathlib import PurePath
+from typing import NamedTuple, Self
 
 from nacre.engine.journal import Journal, moment
+from nacre.engine.occasion import Sofar
 from nacre.errors import NacreError
 from nacre.model.approval import Answer
 from nacre.model.call import Call, ListJobs, Poll, Run, Stop
-from nacre.model.confinement import Confinement
+from nacre.model.confinement import Confinement, Enforcement
 from nacre.model.outcome import Denied, Exited, Lost, Outcome, Running, Signaled, Unstarted
 from nacre.model.result import JobList, Result
-from nacre.model.value import dataclass
+from nacre.model.transcript import Spill
+from nacre.model.verdict import Verdict
 
 __all__ = ("BEGAN", "Asked", "Noting")
 
@@ -27,8 +29,7 @@ _MOST_PATHS = 20
 _ID_BYTES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(NamedTuple):
     """Who asked for what, in which words."""
 
     dialect: str
@@ -40,57 +41,79 @@ class Noting:
     """Writes a call down: after the block it is in the journal, however the block ended.
 
     `call` is set in the block once it is known what was asked for, `came` when there is a
-    result, `sofar` what was known of it before. A block that takes its time is written down before it ends, too, as begun.
+    result. A block that takes its time is written down before it ends, too, as begun. What is
+    written is put into words by the journal's thread: nobody waits for that.
     """
 
     def __init__(self, journal: Journal, asked: Asked) -> None:
         self._journal = journal
         self._asked = asked
-        self._id = os.urandom(_ID_BYTES).hex()
         self._began = time.time()
+        self._ended = 0.0
+        self._failure = ""
+        self._id = ""
+        self._facts: _Facts | None = None
+        self._words: Mapping[str, object] | None = None
         self._number = -1
+        self._sofar: Sofar = _nothing
         self.call: Call | None = None
         self.came: Result | JobList | None = None
-        self.sofar: Result | None = None
 
     def __enter__(self) -> Self:
-        self._number = self._journal.begin(self._begun)
+        self._number = self._journal.begin(self._told_begun)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
         del kind, trace
-        found, now = self._common(), time.time()
-        found["ended"] = moment(now)
+        self._ended = time.time()
+        came = self.came if error is None else self._sofar()
         if error is not None:
-            if self.sofar is not None:  # it was decided about, and may have run
-                found |= _result(replace(self.sofar, seconds=now - self._began))
-            found["error"] = _cut(_failure(error))
-        elif isinstance(self.came, Result):
-            found |= _result(self.came)
-        self._journal.end(self._number, found)
+            self._failure = _failure(error)
+        # Output and long scripts are not to be kept until the disk is free.
+        self._facts = _facts(came) if isinstance(came, Result) else None
+        self.came, self._sofar = None, _nothing
+        if isinstance(self.call, Run) and not _is_short(self.call):
+            self._words, self.call = _call(self.call), None
+        self._journal.end(self._number, self._told_ended)
 
-    def _begun(self) -> dict[str, object]:
+    def watch(self, sofar: Sofar) -> None:
+        """Know who tells what is known so far."""
+        self._sofar = sofar
+
+    def _told_begun(self) -> dict[str, object]:
+        sofar = self._sofar()
+        known = _result(_facts(sofar)) if sofar else {}
+        return self._common() | known | {"outcome": BEGAN}
+
+    def _told_ended(self) -> dict[str, object]:
         found = self._common()
-        if self.sofar is not None:
-            found |= _result(self.sofar)
-        return found | {"outcome": BEGAN}
-
-    def watch(self, sofar: Result) -> None:
-        """Take note of what is known so far."""
-        self.sofar = sofar
+        found["ended"] = moment(self._ended)
+        if self._facts:
+            found |= _result(self._facts)
+        if self._failure:
+            if self._facts:  # it was decided about, and may have run
+                found["seconds"] = round(self._ended - self._began, 4)
+            found["error"] = _cut(self._failure)
+        return found
 
     def _common(self) -> dict[str, object]:
         asked = self._asked
+        # One for both entries of a call.
+        self._id = self._id or os.urandom(_ID_BYTES).hex()
         return {
             "at": moment(self._began),
             "call": self._id,
             "dialect": asked.dialect,
             "tool": _cut(asked.tool),
             "conversation": _cut(asked.conversation),
-            **_call(self.call),
+            **(_call(self.call) if self._words is None else self._words),
         }
+
+
+def _nothing() -> None:
+    """Nothing is known so far."""
 
 
 def _cut(text: str) -> str:
@@ -127,27 +150,64 @@ def _run(run: Run) -> Mapping[str, object]:
     return found
 
 
-def _result(result: Result) -> dict[str, object]:
-    spill, verdict = result.transcript.spill, result.verdict
+def _is_short(run: Run) -> bool:
+    """Whether a run is nothing much to remember."""
+    beside = run.program, run.stdin
+    return len(run.script) <= _SCRIPT_CHARACTERS and beside == (None, None) and not run.environ
+
+
+class _Facts(NamedTuple):
+    """What is written down of a result."""
+
+    outcome: Outcome
+    seconds: float
+    said: int
+    spill: Spill | None
+    cwd: PurePath | None
+    enforcement: Enforcement
+    job: str | None
+    confinement: Confinement | None
+    verdict: Verdict | None
+    answer: Answer | None
+
+
+def _facts(result: Result) -> _Facts:
+    said = result.transcript
+    return _Facts(
+        outcome=result.outcome,
+        seconds=result.seconds,
+        said=said.total + (result.errors.total if result.errors else 0),
+        spill=said.spill,
+        cwd=result.cwd,
+        enforcement=result.enforcement,
+        job=result.job.id if result.job else None,
+        confinement=result.confinement,
+        verdict=result.verdict,
+        answer=result.answer,
+    )
+
+
+def _result(facts: _Facts) -> dict[str, object]:
+    spill, verdict = facts.spill, facts.verdict
     found: dict[str, object] = {
-        "outcome": type(result.outcome).__name__.lower(),
-        **_outcome(result.outcome),
-        "seconds": round(result.seconds, 4),
-        "said": result.transcript.total + (result.errors.total if result.errors else 0),
+        "outcome": type(facts.outcome).__name__.lower(),
+        **_outcome(facts.outcome),
+        "seconds": round(facts.seconds, 4),
+        "said": facts.said,
         "output": str(spill.path) if spill and spill.path else None,
-        "cwd": _cut(str(result.cwd)) if result.cwd else None,
-        "enforced": dict(result.enforcement.by),
+        "cwd": _cut(str(facts.cwd)) if facts.cwd else None,
+        "enforced": dict(facts.enforcement.by),
     }
-    if result.job:
-        found["job"] = result.job.id
-    if result.confinement:
-        found |= _held(result.confinement)
+    if facts.job:
+        found["job"] = facts.job
+    if facts.confinement:
+        found |= _held(facts.confinement)
     if verdict:
         found |= {
             "decision": verdict.decision.name.lower(),
             "rule": _cut(verdict.rule),
             "reason": _cut(verdict.reason),
-            **_approval(result.answer),
+            **_approval(facts.answer),
         }
     return found
 

@@ -9,13 +9,12 @@ from typing import Self
 from nacre.capture.stream import Flood, Stream
 from nacre.errors import WardenError
 from nacre.process.cancel import CancelToken
-from nacre.process.spawn import (
+from nacre.process.events import (
     Begun,
     Crowded,
     Event,
     Gone,
     Kept,
-    Process,
     SeenLast,
     ShellExited,
     SpawnFailed,
@@ -23,9 +22,13 @@ from nacre.process.spawn import (
     Starved,
     Waits,
 )
+from nacre.process.live import Process
 from nacre.process.waits import readable
 
 __all__ = ("Follower",)
+
+# By then the shortest scripts have ended. It is the least poll(2) can be asked for.
+_GLANCE_MILLISECONDS = 1
 
 
 class Follower:
@@ -59,16 +62,15 @@ class Follower:
         self._flood_slots = flood_slots
         self._floods: dict[int, tuple[Flood, Stream]] = {}
         self._pipes = {stream.pipe: stream for stream in streams}
-        self._epoll = select.epoll()
-        for fd in (process.fileno(), *self._pipes, *([cancel.fileno()] if cancel else [])):
-            self._epoll.register(fd, select.EPOLLIN)
+        self._epoll: select.epoll | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self.take_back()
-        self._epoll.close()
+        if self._epoll is not None:
+            self._epoll.close()
         self.process.close()
         for stream in self.streams:
             if stream.spill is None:
@@ -93,11 +95,32 @@ class Follower:
 
         Returns False if the deadline came first.
         """
-        if not await readable(self._epoll.fileno(), deadline):
+        epoll = self._opened()
+        if not await readable(epoll.fileno(), deadline):
             return False
-        for fd, _ in self._epoll.poll(0):
+        for fd, _ in epoll.poll(0):
             self._note(fd)
         return True
+
+    def glance(self) -> None:
+        """Wait a moment without the event loop: to ask that takes a third as long."""
+        poll = select.poll()
+        poll.register(self.process.fileno(), select.POLLIN)
+        if poll.poll(_GLANCE_MILLISECONDS):
+            self._hear()
+
+    def _opened(self) -> select.epoll:
+        """What the event loop waits for."""
+        if self._epoll is None:
+            self._epoll = select.epoll()
+            cancel = [self._cancel.fileno()] if self._cancel else []
+            for fd in (self.process.fileno(), *self._pipes, *cancel):
+                self._epoll.register(fd, select.EPOLLIN)
+        return self._epoll
+
+    def _forget(self, fd: int) -> None:
+        if self._epoll is not None:
+            self._epoll.unregister(fd)
 
     def _note(self, fd: int) -> None:
         if fd == self.process.fileno():
@@ -108,14 +131,14 @@ class Follower:
             self._end_flood(*found)
         else:
             self.cancelled = True
-            self._epoll.unregister(fd)
+            self._forget(fd)
 
     def _hear(self) -> None:
         try:
             events = self.process.events()
         except WardenError as error:
             self.lost = self.lost or str(error)
-            self._epoll.unregister(self.process.fileno())
+            self._forget(self.process.fileno())
             return
         for event in events:
             self._take(event)
@@ -149,20 +172,20 @@ class Follower:
             self._ignore(stream)
             flood = Flood(stream)
             self._floods[flood.done] = (flood, stream)
-            self._epoll.register(flood.done, select.EPOLLIN)
+            self._opened().register(flood.done, select.EPOLLIN)
 
     def _ignore(self, stream: Stream) -> None:
-        self._epoll.unregister(stream.pipe)
+        self._forget(stream.pipe)
         del self._pipes[stream.pipe]
 
     def _end_flood(self, flood: Flood, stream: Stream) -> None:
         with suppress(OSError):
-            self._epoll.unregister(flood.done)
+            self._forget(flood.done)
         flood.stop()
         self._flood_slots.release()
         if not stream.ended:
             self._pipes[stream.pipe] = stream
-            self._epoll.register(stream.pipe, select.EPOLLIN)
+            self._opened().register(stream.pipe, select.EPOLLIN)
 
     def take_back(self) -> None:
         """Have all streams on this thread again."""

@@ -16,10 +16,10 @@ from nacre.model.result import Result
 from nacre.model.violation import Violation
 from nacre.process.containers import start_porter
 from nacre.process.link import Link
+from nacre.process.live import Process
 from nacre.process.marks import mark_of
 from nacre.process.rooms import Rooms
 from nacre.process.spares import Spares
-from nacre.process.spawn import Process
 from nacre.sandbox.base import Held, Sandbox
 from nacre.sandbox.gaps import left_out
 from nacre.sandbox.protected.restore import Reverted

@@ -33,6 +33,8 @@ from nacre.model.job import Job, JobOutput, JobTerms, Naming, Ownership
 from nacre.model.outcome import Lost, Running
 from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
+from nacre.process.events import Started
+from nacre.process.live import Process
 from nacre.process.marks import (
     born,
     kill_born,
@@ -41,7 +43,6 @@ from nacre.process.marks import (
     signal_marked,
     this_place,
 )
-from nacre.process.spawn import Process, Started
 from nacre.process.watch import FileWatch
 
 __all__ = ("Jobs", "Reading")

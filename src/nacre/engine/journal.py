@@ -37,9 +37,12 @@ __all__ = ("JOURNAL", "Journal", "JournalEntry", "moment", "read_journal")
 _LOG = logging.getLogger("nacre")
 # Several entries share one write. The rest of a tenth of a second is for the write itself: in a
 # host that computes all the time, the thread gets the interpreter every 5 ms, some ten times.
-_GATHER_SECONDS = 0.01
+_GATHER_SECONDS = 0.02
 # What is over by then has no entry from its beginning.
 _SOON_SECONDS = 0.03
+# As long after the last call it looks by itself whether there is another: to wake a thread takes a
+# call longer than to leave it a note.
+_AWAKE_SECONDS = 2.0
 _CLOSE_SECONDS = 5.0
 _MOST_WAITING = 10_000
 
@@ -60,12 +63,13 @@ class Journal:
     def _begin_anew(self) -> None:
         """Have nothing to do: in a forked child, what is waiting is the parent's to write."""
         self._pid = os.getpid()
-        self._waiting: deque[Mapping[str, object]] = deque()
+        self._waiting: deque[_Told] = deque()
         self._begun: dict[int, tuple[float, _Told]] = {}
         self._numbers = itertools.count()
         self._lost = 0
         self._lock = threading.Lock()
         self._some = threading.Event()
+        self._awake = False
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
         self._file: tuple[int, int] | None = None
@@ -80,19 +84,19 @@ class Journal:
             self._wake()
         return number
 
-    def end(self, begun: int, entry: Mapping[str, object]) -> None:
-        """Take the entry of a call that has ended."""
+    def end(self, begun: int, told: _Told) -> None:
+        """Take note of a call that has ended; `told` gives its entry, on another thread."""
         self._require_own()
         with self._lock:
             self._begun.pop(begun, None)
-            self._keep(entry)
+            self._keep(told)
             self._wake()
 
     def write(self, entry: Mapping[str, object]) -> None:
         """Take an entry."""
         self._require_own()
         with self._lock:
-            self._keep(entry)
+            self._keep(lambda: entry)
             self._wake()
 
     def close(self) -> None:
@@ -110,8 +114,8 @@ class Journal:
         if self._pid != os.getpid():
             self._begin_anew()
 
-    def _keep(self, entry: Mapping[str, object]) -> None:
-        self._waiting.append(entry)
+    def _keep(self, told: _Told) -> None:
+        self._waiting.append(told)
         self._lose_what_is_too_much()
 
     def _lose_what_is_too_much(self) -> None:
@@ -121,6 +125,8 @@ class Journal:
 
     def _wake(self) -> None:
         """See to it that there is a thread, and that it looks."""
+        if self._awake:
+            return
         if self._thread is None or not self._thread.is_alive():
             late = self._closing.is_set()
             if not late:
@@ -138,19 +144,32 @@ class Journal:
         except ImportError as error:  # a Python without SQLite, or one that was forked just now
             self._complain(str(error))
             return
-        over = False
-        while not over:
-            self._some.wait(self._patience())
-            self._closing.wait(_GATHER_SECONDS)
+        busy = time.monotonic()
+        try:
+            while True:
+                self._rest(idle=time.monotonic() > busy + _AWAKE_SECONDS)
+                self._closing.wait(_GATHER_SECONDS)
+                # What fails before is tried once more: it may go well by now.
+                closing = self._closing.is_set()
+                if self._waiting or self._begun:
+                    busy = time.monotonic()
+                stored = self._store(database)
+                with self._lock:
+                    if closing and not (self._waiting and stored):
+                        self._thread, self._awake = None, False
+                        break
+        finally:
+            self._awake = False
+            database.close()
+
+    def _rest(self, *, idle: bool) -> None:
+        """Wait until there is something, if it is not so likely that it is just looked for."""
+        with self._lock:
+            self._awake = not (idle or self._closing.is_set())
+            if self._awake or self._waiting:
+                return
             self._some.clear()
-            # What fails before is tried once more: it may go well by now.
-            closing = self._closing.is_set()
-            stored = self._store(database)
-            with self._lock:
-                over = closing and not (self._waiting and stored)
-                if over:
-                    self._thread = None
-        database.close()
+        self._some.wait(self._patience())
 
     def _store(self, database: "Database") -> bool:
         """Write what is waiting; whether that could be done."""
@@ -160,7 +179,7 @@ class Journal:
             self._waiting.clear()
             lost, self._lost = self._lost, 0
         counted = [{"at": moment(time.time()), "lost": lost}] if lost else []
-        texts = [as_text(entry) for entry in (*counted, *entries)]
+        texts = [as_text(entry) for entry in (*counted, *(told() for told in entries))]
         try:
             if texts:
                 self._write(database, texts)
@@ -187,7 +206,7 @@ class Journal:
             if began > ripe:
                 break
             del self._begun[number]
-            self._keep(told())
+            self._keep(told)
 
     def _write(self, database: "Database", texts: list[str]) -> None:
         if self._file != identity(self._path):

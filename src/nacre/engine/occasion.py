@@ -10,14 +10,16 @@ from nacre.model.result import Result
 from nacre.model.value import dataclass
 from nacre.process.cancel import CancelToken
 
-__all__ = ("UNCONFINED", "Occasion")
+__all__ = ("UNCONFINED", "Occasion", "Sofar")
+
+Sofar = Callable[[], Result | None]
 
 UNCONFINED = Confinement(name="open", writable=None, network=Network.INHERIT, own_signals=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """What one call brings along: who asks, from where, since when, how to end it early.
+    """What one call brings along: who asks, from where, how to end it early.
 
     `cwd` is a folder of this machine; with a `doorway`, scripts have the workspace elsewhere.
     `conversation` is whose the jobs are, `asker` who is asking, where that is another.
@@ -25,8 +27,8 @@ class Occasion:
     own task. `cleared` says that the environment was built from nothing; `sandbox`
     names another one than the engine's, `held` says in words what holds a script.
     `approve` asks somebody about a script that the policy leaves to a person; None if nobody is
-    there. `refusal` is why no script may run, however it is judged. `witness` is shown what is
-    known of the result so far: the verdict and the answer, then what holds the script.
+    there. `refusal` is why no script may run, however it is judged. `witness` is given
+    what tells at any time what is known of the result so far: nothing, until there is a verdict.
     """
 
     cwd: PurePath
@@ -38,9 +40,8 @@ class Occasion:
     cleared: bool = False
     sandbox: str | None = None
     held: str = ""
-    began: float = 0.0
     cancel: CancelToken | None = None
     listener: Callable[[bytes], None] | None = None
     approve: Approve | None = None
     refusal: str = ""
-    witness: Callable[[Result], None] | None = None
+    witness: Callable[[Sofar], None] | None = None

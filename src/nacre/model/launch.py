@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from nacre.model.value import dataclass
 
-__all__ = ("Container", "Hold", "Launch", "Mount", "Restriction", "Room")
+__all__ = ("NOT_HELD", "Container", "Hold", "Launch", "Mount", "Restriction", "Room")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +99,10 @@ class Hold:
     most_tasks: int | None = None
 
 
+NOT_HELD = Hold()
+"""What holds nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """One program to start: which, under which words, where, with which variables.
@@ -119,4 +123,19 @@ class Launch:
     lingers: bool = False
     conversation: str = ""
     workspace: PurePath | None = None
-    hold: Hold = field(default_factory=Hold)
+    hold: Hold = NOT_HELD
+
+    def held(self, hold: Hold, environ: Mapping[str, str]) -> "Launch":
+        """The same, with what holds it and the variables that go with that."""
+        return Launch(
+            executable=self.executable,
+            argv=self.argv,
+            cwd=self.cwd,
+            environ=environ,
+            stdin=self.stdin,
+            jobs=self.jobs,
+            lingers=self.lingers,
+            conversation=self.conversation,
+            workspace=self.workspace,
+            hold=hold,
+        )

@@ -1,12 +1,8 @@
 """Bash: where it is, and how a script reaches it."""
 
 import os
-from collections.abc import Mapping
-from pathlib import PurePath
 
-from nacre.model.launch import Launch
-
-__all__ = ("bash_launch", "find_bash")
+__all__ = ("find_bash", "script_words")
 
 _USUAL = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash")
 # MAX_ARG_STRLEN: one argument may take 32 pages, its final NUL included.
@@ -27,14 +23,12 @@ def find_bash() -> str | None:
     return found if found and os.path.isabs(found) else None
 
 
-def bash_launch(bash: str, script: str, cwd: PurePath, environ: Mapping[str, str]) -> Launch:
-    """The launch of `bash -c SCRIPT`, whatever the script's length."""
+def script_words(script: str) -> tuple[tuple[str, ...], bytes | None]:
+    """The words of `bash -c SCRIPT`, and what it then reads, whatever the script's length."""
+    # One character is four bytes at most.
+    if len(script) < _ARGUMENT_BYTES // 4:
+        return ("bash", "-c", script), None
     encoded = script.encode("utf-8", "surrogateescape")
-    fits = len(encoded) < _ARGUMENT_BYTES
-    return Launch(
-        executable=bash,
-        argv=("bash", "-c", script if fits else _READ_FROM_STDIN),
-        cwd=cwd,
-        environ=environ,
-        stdin=None if fits else encoded,
-    )
+    if len(encoded) < _ARGUMENT_BYTES:
+        return ("bash", "-c", script), None
+    return ("bash", "-c", _READ_FROM_STDIN), encoded

@@ -4,8 +4,9 @@ import os
 import signal
 from contextlib import suppress
 
-__all__ = ("children", "kill_child", "kill_shell")
+__all__ = ("children", "is_childless", "kill_child", "kill_shell")
 
+_WNOTHREAD = 0x20000000  # not named in the os module
 _CHUNK = 1 << 16
 
 
@@ -23,6 +24,18 @@ def children() -> list[int]:
     finally:
         os.close(file)
     return [int(pid) for pid in found.split()]
+
+
+def is_childless() -> bool:
+    """Whether this thread has no child at all; what other threads spawned is theirs.
+
+    Orphans become children of a process's first thread, which in a warden is this one.
+    """
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT | _WNOTHREAD)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def _parent(pid: str) -> int:

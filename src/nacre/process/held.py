@@ -25,7 +25,8 @@ class Held:
     """One launch, from its spawn to the end of its last process.
 
     `most_tasks` is how many tasks it may have, if they are counted. `outputs` are copies of its
-    pipes, so that the host hears of its end first, and all at once.
+    pipes, so that the host hears of its end first, and all at once. It is `gone` when no process of
+    it is left.
     """
 
     def __init__(self, lifeline: socket.socket, mark: int = 0, pid: int = 0) -> None:
@@ -34,7 +35,7 @@ class Held:
         self.pid = pid
         self.most_tasks: int | None = None
         self.status: int | None = None
-        self._told_exit = False
+        self._told_exit = self.gone = False
         self.insist_at: float | None = None
         self.patience = RETRY_SECONDS
         self.stopped = False
@@ -42,15 +43,14 @@ class Held:
         self.owned = True
         self.outputs: list[int] = []
 
-    def tell_exit(self, *, gone: bool = False) -> None:
-        """Send word that the shell has ended, once, or that nothing is left of the call.
+    def tell_exit(self) -> None:
+        """Send word that the shell has ended, once, and whether nothing is left of the call.
 
         One message for both wakes the host once.
         """
-        self.close_outputs()
         told: dict[str, object] = {} if self._told_exit else {"exited": self.status}
         self._told_exit = True
-        if gone:
+        if self.gone:
             told["gone"] = True
         if told:
             self.tell(**told)

@@ -11,6 +11,7 @@ import binascii
 import ctypes
 import os
 import queue
+import signal
 import stat
 import struct
 import subprocess
@@ -33,6 +34,7 @@ _CAP_AMBIENT_CLEAR_ALL = 4
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
+_CHILD = frozenset({signal.SIGCHLD})
 # As the maker of the filter writes the numbers of this thread and this process.
 _STAND_INS = (0x7ACE0001, 0x7ACE0002)
 
@@ -113,6 +115,7 @@ class RestrictedThread:
         return answer
 
     def _live(self, restriction: dict[str, Any]) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CHILD)
         try:
             self._listener = _restrict(restriction)
         except Exception as error:  # noqa: BLE001 (told to the thread that waits for it)
@@ -120,10 +123,16 @@ class RestrictedThread:
             return
         self._answers.put(0)
         while True:
+            task = self._tasks.get()
+            # Of the end of its child the kernel tells the thread that spawned it, and this one would
+            # have to wake the other. What is spawned inherits what is blocked.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD)
             try:
-                self._answers.put(spawn_shell(*self._tasks.get()))
+                answer: int | Exception = spawn_shell(*task)
             except Exception as error:  # noqa: BLE001 (as above)
-                self._answers.put(error)
+                answer = error
+            signal.pthread_sigmask(signal.SIG_BLOCK, _CHILD)
+            self._answers.put(answer)
 
 
 def _restrict(restriction: dict[str, Any]) -> int | None:

@@ -22,7 +22,9 @@ import re
 import select
 import signal
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+
+from nacre.process.grip import NAME, ROOM, Grip, holds_data
 
 TYPE_CHECKING = False  # importing typing would cost a tenth of the start
 if TYPE_CHECKING:
@@ -33,13 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ("Spare", "is_like_plain")
 
-# A script that is longer has a shell of its own.
-_ROOM = 16_000
-# Carried out only if nobody wrote a script over it.
-_NAME = b"exit 125 # nacre: a shell without a script as yet"
-_BLANK = _NAME.decode().ljust(_ROOM)
+_BLANK = NAME.decode().ljust(ROOM)
 _WORDS = b"bash\0-c\0"
-_START = _WORDS + _NAME
+_START = _WORDS + NAME
 # After the name, the first is the state: see proc_pid_stat(5).
 _ARG_START = 45
 # Bash has read all of it when it carries out the first line. What it waits for is not looked at:
@@ -53,11 +51,10 @@ unset BASH_ENV
 SECONDS=0
 : bash
 """
-_LET_GO = b"\n"
-_LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _PROOF_SECONDS = 2.0
-_LOOKS, _LOOK_SECONDS = 100, 0.001
+# Between two looks whether it is there; and by when it has been executed, on a busy machine, too.
+_LOOK_SECONDS, _COME_SECONDS = 0.00005, 0.02
 # What differs between two plain ones, too; and what is said above to be different.
 _DIFFERS = re.compile(
     rb"declare -\S+ (BASHPID|EPOCH\w+|PPID|S?RANDOM|BASH_ARGC|SECONDS)\b|file locks"
@@ -83,27 +80,30 @@ class Spare:
     def __init__(
         self, spawn: Spawn, request: dict[str, Any], null: int, outputs: list[int]
     ) -> None:
-        read, self._release = os.pipe2(os.O_CLOEXEC)
-        self._memory = -1
-        prelude = -1
-        try:
-            prelude = _sealed(read)
-            environ = {**request["environ"], "BASH_ENV": f"/proc/self/fd/{prelude}"}
-            passed = {"environ": environ, "argv": ["bash", "-c", _BLANK], "passed": [read, prelude]}
-            self.pid, self.mark = spawn({**request, **passed}, null, outputs)
-        except BaseException:
-            os.close(self._release)
-            raise
-        finally:
-            os.close(read)
-            if prelude >= 0:
-                os.close(prelude)
         self._cwd: str = request["cwd"]
-        self._began_in = _cwd_of(self.pid)
+        self.grip: Grip | None = None
+        with ExitStack() as undo:
+            self._waits, release = os.pipe2(os.O_CLOEXEC)
+            self._loose = [release]
+            undo.callback(self.let_go)
+            prelude = _sealed(self._waits)
+            try:
+                environ = {**request["environ"], "BASH_ENV": f"/proc/self/fd/{prelude}"}
+                passed = {"environ": environ, "argv": ["bash", "-c", _BLANK]}
+                self.pid, self.mark = spawn(
+                    {**request, **passed, "passed": [self._waits, prelude]}, null, outputs
+                )
+            finally:
+                os.close(prelude)
+            self._loose.append(os.pidfd_open(self.pid))
+            folder = os.open(f"/proc/{self.pid}/cwd", os.O_PATH | os.O_CLOEXEC)
+            self._loose.append(folder)
+            self._began_in = os.readlink(f"/proc/self/fd/{folder}")
+            undo.pop_all()
 
     def make_ready(self) -> bool:
-        """Blank the place of its script, and keep that at hand; False if it is not there yet."""
-        if self._memory >= 0:
+        """Blank the place of its script, and get hold of it; False if it is not there yet."""
+        if self.grip is not None:
             return True
         try:
             memory = os.open(f"/proc/{self.pid}/mem", os.O_RDWR | os.O_CLOEXEC)
@@ -112,49 +112,57 @@ class Spare:
         try:
             start = _words_of(self.pid)
             if start is not None and os.pread(memory, len(_START), start) == _START:
-                self._place = start + len(_WORDS)
-                os.pwrite(memory, bytes(_ROOM - len(_NAME)), self._place + len(_NAME))
-                self._memory, memory = memory, -1
+                place = start + len(_WORDS)
+                os.pwrite(memory, bytes(ROOM - len(NAME)), place + len(NAME))
+                release, number, folder = self._loose
+                self.grip, self._loose = Grip(place, (memory, release, number, folder)), []
         except OSError:
             return False
         finally:
-            if memory >= 0:
+            if self.grip is None:
                 os.close(memory)
-        return self._memory >= 0
+        return self.grip is not None
 
-    def become(self, script: bytes) -> bool:
-        """Have it carry out a script; False if it cannot any more, or not yet."""
-        if len(script) > _ROOM or not self._is_in_place():
-            return False
+    def become(self, script: bytes, patience: float = _COME_SECONDS) -> bool:
+        """Have it carry out a script; False if it cannot any more.
+
+        One that is not there yet is waited for: it is there sooner than another would be.
+        """
+        grip = self.come(patience)
+        return grip is not None and self._is_in_place(grip) and grip.begin(script)
+
+    def come(self, patience: float) -> Grip | None:
+        """Wait until it is there, but no longer than that."""
+        until = time.monotonic() + patience
+        while not self.make_ready() and time.monotonic() < until and not self._is_over():
+            select.select([], [], [], _LOOK_SECONDS)
+        return self.grip
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has a script, whoever gave it."""
+        return holds_data(self._waits)
+
+    def _is_over(self) -> bool:
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def _is_in_place(self, grip: Grip) -> bool:
+        """Whether it is where a shell that is started now would be."""
         try:
-            if not self.make_ready():
-                return False
-            os.pwrite(self._memory, script.ljust(len(_NAME), b"\0"), self._place)
-            # Another script may have stopped it.
-            os.kill(self.pid, signal.SIGCONT)
-            os.write(self._release, _LET_GO)
+            # Bash remembers what its folder was called.
+            return grip.is_in(self._cwd) and grip.folder_name() == self._began_in
         except OSError:
             return False
-        self.let_go()
-        return True
-
-    def _is_in_place(self) -> bool:
-        """Whether it lives, and is where a shell that is started now would be."""
-        try:
-            there, here = os.stat(self._cwd), os.stat(f"/proc/{self.pid}/cwd")
-            alive = os.waitid(os.P_PID, self.pid, _LOOK) is None
-        except OSError:
-            return False
-        same = (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-        # Bash remembers what its folder was called.
-        return alive and same and _cwd_of(self.pid) == self._began_in
 
     def let_go(self) -> None:
         """Keep nothing of it here; one that has no script then ends by itself."""
-        for fd in (self._release, self._memory):
-            if fd >= 0:
-                os.close(fd)
-        self._release = self._memory = -1
+        if self.grip is not None:
+            self.grip.close()
+        while self._loose:
+            os.close(self._loose.pop())
+        if self._waits >= 0:
+            os.close(self._waits)
+        self._waits = -1
 
 
 def _sealed(release: int) -> int:
@@ -166,13 +174,6 @@ def _sealed(release: int) -> int:
     return file
 
 
-def _cwd_of(pid: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/cwd")
-    except OSError:
-        return ""
-
-
 def _words_of(pid: int) -> int | None:
     """Where the words of a process begin, once they are where they stay.
 
@@ -181,7 +182,7 @@ def _words_of(pid: int) -> int | None:
     with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
         fields = file.read().rpartition(b")")[2].split()
     start, end = int(fields[_ARG_START]), int(fields[_ARG_START + 1])
-    return start if end - start == len(_WORDS) + _ROOM + 1 else None
+    return start if end - start == len(_WORDS) + ROOM + 1 else None
 
 
 def is_like_plain(spawn: Spawn, request: dict[str, Any], null: int) -> bool:
@@ -195,10 +196,7 @@ def _plain(spawn: Spawn, request: dict[str, Any], null: int, output: int) -> int
 
 def _by_spare(spawn: Spawn, request: dict[str, Any], null: int, output: int) -> int:
     spare = Spare(spawn, request, null, [output])
-    for _ in range(_LOOKS):
-        if spare.become(_PROOF.encode()):
-            break
-        select.select([], [], [], _LOOK_SECONDS)
+    spare.become(_PROOF.encode(), _PROOF_SECONDS)
     spare.let_go()
     return spare.pid
 

@@ -15,8 +15,11 @@ from nacre.errors import WardenError
 from nacre.model.call import Streams
 from nacre.model.expression import expression
 from nacre.model.launch import Launch
+from nacre.process.ahead import Ahead, Place
+from nacre.process.grip import ROOM
 from nacre.process.link import Link
-from nacre.process.spawn import Process, send_ahead, spawn
+from nacre.process.live import Process
+from nacre.process.spawn import send_ahead, spawn
 
 __all__ = ("Spares", "may_tell")
 
@@ -40,6 +43,21 @@ _TELLING = expression(
 _Kind = tuple[object, ...]
 
 
+class _Alike:
+    """Launches that have all but their script in common: those that wait, and where they work."""
+
+    def __init__(self, folder: str) -> None:
+        self.waiting: list[Ahead] = []
+        self.place = Place(folder)
+        self.over = False
+
+    def close(self) -> None:
+        """Let go of those that wait; no others are to."""
+        self.over = True
+        while self.waiting:
+            self.waiting.pop().close()
+
+
 class Spares:
     """The launches that one tool has sent ahead, by what they have in common; from any thread.
 
@@ -53,16 +71,17 @@ class Spares:
     def _begin_anew(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.Lock()
-        self._waiting: dict[_Kind, list[Process]] = {}
+        self._variables = _Variables()
+        self._kinds: dict[_Kind, _Alike] = {}
 
     def _require_own(self) -> None:
         """In a forked child, forget what waits: it is the parent's to use and to end."""
         if self._pid != os.getpid():
-            theirs = self._waiting
+            theirs = self._kinds
             self._begin_anew()
-            for waiting in theirs.values():
-                for process in waiting:
-                    process.leave()
+            for alike in theirs.values():
+                for ahead in alike.waiting:
+                    ahead.leave()
 
     async def spawn(self, link: Link, launch: Launch, streams: Streams) -> Process:
         """Hand a launch to its warden, by one that was sent ahead if that serves as well.
@@ -71,49 +90,60 @@ class Spares:
             WardenError: If there is no warden, or no descriptors are left for pipes.
         """
         self._require_own()
-        kind = _kind(link, launch, streams) if self._most else None
+        kind = _kind(link, launch, streams, self._variables) if self._most else None
         if kind is None:
             return await spawn(link, launch, streams)
-        script = launch.argv[-1]
-        process = None if may_tell(script) else self._begun(kind, script)
+        alike = self._kinds.get(kind)
+        process = self._begun(alike, launch.argv[-1]) if alike else None
         if process is None:
             process = await spawn(link, launch, streams)
-        self._send_ahead(kind, link, launch, streams)
+        if alike is None or alike.over or len(alike.waiting) < self._most:
+            self._send_ahead(kind, link, launch, streams)
         return process
 
-    def _begun(self, kind: _Kind, script: str) -> Process | None:
+    def _begun(self, alike: _Alike, script: str) -> Process | None:
         """One that was sent ahead, and now has its script."""
-        while process := self._taken(kind):
-            if process.begin(script):
-                return process
-            process.close()
+        if len(script) > ROOM or may_tell(script):
+            return None
+        while ahead := self._taken(alike):
+            if ahead.begin(script, alike.place):
+                self._keep(alike, ahead)
+                return ahead.process
+            ahead.close()
         return None
 
-    def _taken(self, kind: _Kind) -> Process | None:
+    def _taken(self, alike: _Alike) -> Ahead | None:
         with self._lock:
-            waiting = self._waiting.get(kind)
-            return waiting.pop(0) if waiting else None
+            return alike.waiting.pop(0) if alike.waiting else None
+
+    def _keep(self, alike: _Alike, begun: Ahead) -> None:
+        """Have the next one wait, which took the place of one that has begun."""
+        if begun.successor:
+            with self._lock:
+                alike.waiting.append(begun.successor)
+                if alike.over:
+                    alike.close()
+            begun.successor = None
 
     def _send_ahead(self, kind: _Kind, link: Link, launch: Launch, streams: Streams) -> None:
         """Have as many wait as may, from the second call of a kind on."""
         with self._lock:
-            waiting = self._waiting.pop(kind, None)
+            alike = self._kinds.pop(kind, None)
+            first = alike is None
             # The last is the latest used.
-            self._waiting[kind] = [] if waiting is None else waiting
-            while len(self._waiting) > _MOST_KINDS:
-                for old in self._waiting.pop(next(iter(self._waiting))):
-                    old.close()
-            if waiting is not None and len(waiting) < self._most:
-                with suppress(WardenError, BlockingIOError):
-                    waiting.append(send_ahead(link, launch, streams, _TTL_SECONDS))
+            self._kinds[kind] = alike = alike or _Alike(str(launch.cwd))
+            while len(self._kinds) > _MOST_KINDS:
+                self._kinds.pop(next(iter(self._kinds))).close()
+            with suppress(WardenError, BlockingIOError):
+                while not first and len(alike.waiting) < self._most:
+                    alike.waiting.append(send_ahead(link, launch, streams, _TTL_SECONDS))
 
     def close(self) -> None:
         """Let go of all that wait."""
         self._require_own()
         with self._lock:
-            while self._waiting:
-                for process in self._waiting.popitem()[1]:
-                    process.close()
+            while self._kinds:
+                self._kinds.popitem()[1].close()
 
 
 def may_tell(script: str) -> bool:
@@ -121,7 +151,7 @@ def may_tell(script: str) -> bool:
     return _TELLING.search(script) is not None
 
 
-def _kind(link: Link, launch: Launch, streams: Streams) -> _Kind | None:
+def _kind(link: Link, launch: Launch, streams: Streams, known: "_Variables") -> _Kind | None:
     """What a launch must have in common with one that was sent ahead; None if it cannot be."""
     restriction, hold = launch.hold.restriction, launch.hold
     if (
@@ -129,12 +159,26 @@ def _kind(link: Link, launch: Launch, streams: Streams) -> _Kind | None:
         or not (restriction.fs & _WRITE_FILE and restriction.program)
         or launch.stdin is not None
         or launch.jobs
-        or _meddles(launch.environ)
     ):
         return None
-    environ = tuple(launch.environ.items())
+    environ = known.as_key(launch.environ)
     held = (restriction.key, hold.limits, hold.most_tasks)
-    return (link, held, launch.executable, launch.cwd, streams, environ)
+    return environ and (link, held, launch.executable, str(launch.cwd), streams.value, environ)
+
+
+class _Variables:
+    """The variables of launches, to be compared; most have the same object as the one before."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mapping[str, str], _Kind | None] = ({}, None)
+
+    def as_key(self, environ: Mapping[str, str]) -> _Kind | None:
+        """What is equal for equal variables; None if they meddle with spares."""
+        given, key = self._last
+        if environ is not given:
+            key = None if _meddles(environ) else (*environ.items(), "")
+            self._last = environ, key
+        return key
 
 
 def _meddles(environ: Mapping[str, str]) -> bool:

@@ -10,9 +10,8 @@ touched. A kept call lives on: an owned one until the link closes, a detached on
 until it ends by itself. The warden exits when the link is closed and no call is
 left.
 
-**How.** As a subreaper it becomes the parent of every orphan below it, so a call has left
-something behind exactly if the warden has a child that is no shell and carries the call's mark
-(`nacre.process.marks`). /proc is searched only when something is there to be ended.
+**How.** Every process of a call carries its mark (`nacre.process.marks`), and every orphan becomes
+a child of the warden (`nacre.process.living`).
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from contextlib import suppress
 from functools import partial
 
 from nacre.process.afresh import child_wakeup, require_files, start_afresh
-from nacre.process.census import Census
-from nacre.process.children import children, kill_child, kill_shell
+from nacre.process.children import is_childless
 from nacre.process.descriptors import SpareDescriptors
-from nacre.process.held import RETRY_SECONDS, Held
+from nacre.process.held import Held
 from nacre.process.keeper import Keeper
-from nacre.process.marks import Marks, kill_marked, mark_of, stray_marks
+from nacre.process.living import Living
+from nacre.process.marks import Marks, kill_marked, stray_marks
 from nacre.process.reserve import Reserve
 from nacre.process.spawner import Spawner
 from nacre.process.wire import close_all, decode, error_number, error_reason, receive, refuse
@@ -43,7 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = ("main",)
 
-_KILL_SECONDS = 1.0  # then it is given up: an ordinary user may not kill a setuid program
+# After it was told of an end a host has this long to itself: it may well be on this processor.
+_TURN_SECONDS = 0.0004
+# epoll_wait(2) counts in milliseconds.
+_COARSE_SECONDS = 0.002
 
 
 class Warden:
@@ -54,22 +56,21 @@ class Warden:
         self._host = host
         self._orphaned = False
         self._retiring = False
-        self._look_due = False
-        self._look_after = 0.0
-        self._marks = Marks()
-        self._calls: dict[int, Held] = {}
-        self._shells: dict[int, Held] = {}
         self._epoll = select.epoll()
         self._lifelines: dict[int, Held] = {}
         self._pipes: dict[int, Held] = {}
-        # To be killed after this turn, all at once: a search of /proc takes its time.
-        self._abandoned: list[Held] = []
-        self._ended: list[Held] = []
+        # To be told at the end of this turn; and who was told, and is not listened to for a moment.
+        self._ended: dict[Held, None] = {}
+        self._told: dict[Held, None] = {}
+        self._told_at = 0.0
         self._null = os.open(os.devnull, os.O_RDWR)
         self._descriptors = SpareDescriptors(self._null)
-        self._spawner = Spawner(self._descriptors, self._null, self._marks)
+        marks = Marks()
+        self._inherited = marks.inherited
+        self._spawner = Spawner(self._descriptors, self._null, marks)
         self._reserve = Reserve(self._spawner, self._null)
-        self._census = Census()
+        self._living = Living(marks, self._descriptors, self._reserve.holds, self._over)
+        self._reserve.serve(self._listen, self._living.adopt, self._withdraw)
         self._woken = child_wakeup()
         self._epoll.register(link.fileno(), select.EPOLLIN)
         self._epoll.register(self._woken, select.EPOLLIN)
@@ -77,22 +78,22 @@ class Warden:
 
     def run(self) -> None:
         """Serve until the host is gone and nothing is left to hold."""
-        while self._calls or self._reserve or not (self._orphaned or self._retiring):
-            ready = self._epoll.poll(self._patience())
+        while self._living.calls or self._reserve or not (self._orphaned or self._retiring):
+            ready = self._wait()
             for fd, _ in ready:
                 # No more descriptors or no memory: that is one event's misfortune.
                 with suppress(OSError):
                     self._serve(fd)
             with suppress(OSError):
-                self._look()
-            while self._ended:
-                self._ended.pop().tell_exit()
+                self._living.look()
             with suppress(OSError):
-                self._insist()
+                self._living.insist()
             if not ready:
+                self._listen_again()
                 self._reserve.tend()
-            if self._orphaned and not any(call.owned for call in self._calls.values()):
+            if self._orphaned and not any(call.owned for call in self._living.calls.values()):
                 self._let_go()
+            self._tell_ends()
         self.abandon()
 
     def _serve(self, fd: int) -> None:
@@ -116,18 +117,7 @@ class Warden:
     def abandon(self) -> None:
         """Leave nothing running, also if this process ends by a mistake of its own."""
         self._reserve.close()
-        with self._descriptors.freed():
-            for pid in self._shells:
-                kill_shell(pid)
-            if self._calls:
-                kill_marked(self._calls)
-            deadline = time.monotonic() + _KILL_SECONDS
-            while self._kill_strangers() and time.monotonic() < deadline:
-                # Those that die leave us their children.
-                time.sleep(RETRY_SECONDS)
-                with suppress(ChildProcessError):
-                    while os.waitpid(-1, os.WNOHANG) != (0, 0):
-                        pass
+        self._living.end_all()
 
     # -- the host ---------------------------------------------------------
 
@@ -138,7 +128,7 @@ class Warden:
             return
         request = decode(data, fds)
         if "sweep" in request:
-            kill_marked(stray_marks(self._marks.inherited))
+            kill_marked(stray_marks(self._inherited))
         elif "retire" in request:
             self._retiring = True
             self._dismiss()
@@ -146,7 +136,7 @@ class Warden:
             self._spawner.restrict(request)
         elif "room" in request:
             if room := self._spawner.room(request["room"], fds):
-                self._calls[room.mark] = self._shells[room.pid] = room
+                self._living.adopt(room)
         elif len(fds) == request["fds"]:
             self._run(request, fds)
         else:
@@ -163,10 +153,10 @@ class Warden:
         self._orphaned = True
         self._epoll.unregister(self._link.fileno())
         self._dismiss()
-        owned = [call for call in self._calls.values() if call.owned]
+        owned = [call for call in self._living.calls.values() if call.owned]
         for call in owned:
             call.stopped = True
-        self._abandoned += owned
+        self._living.abandoned += owned
 
     def _dismiss(self) -> None:
         """Let go of what waits for a script that will not come."""
@@ -175,12 +165,12 @@ class Warden:
             with suppress(BlockingIOError):
                 while call.lifeline.fileno() >= 0:
                     self._hear(call)
-            if self._reserve.awaits(call):
+            if self._reserve.is_idle(call):
                 self._hang_up(call)
 
     def _let_go(self) -> None:
         """Tell a host that waits for us to exit that detached jobs remain."""
-        if self._calls and self._link.fileno() >= 0:
+        if self._living.calls and self._link.fileno() >= 0:
             with suppress(OSError):
                 self._link.send(b"stay")
             self._link.close()
@@ -192,8 +182,7 @@ class Warden:
         call = Held(socket.socket(fileno=fds.pop(0)))
         call.lifeline.setblocking(False)
         stdin = fds.pop() if request["stdin"] else self._null
-        if self._start(call, partial(self._epoll.register, call.lifeline, select.EPOLLIN)):
-            self._lifelines[call.lifeline.fileno()] = call
+        if self._start(call, partial(self._listen, call)):
             if "ttl" in request:
                 self._reserve.admit(call, request, fds)
                 return
@@ -201,11 +190,20 @@ class Warden:
         for fd in {stdin, *fds} - {self._null}:
             os.close(fd)
 
+    def _listen(self, call: Held) -> None:
+        self._epoll.register(call.lifeline, select.EPOLLIN)
+        self._lifelines[call.lifeline.fileno()] = call
+
     def _begin(self, call: Held, launch: Callable[[], None]) -> None:
         if self._start(call, launch):
-            self._calls[call.mark] = self._shells[call.pid] = call
+            self._living.adopt(call)
             self._reserve.note_begin()
-            self._census.watch(call)
+
+    def _withdraw(self, call: Held) -> None:
+        """Take back that a call has a shell; none that is wanted, once no more calls come."""
+        self._living.withdraw(call)
+        if self._retiring:
+            self._hang_up(call)
 
     def _start(self, call: Held, step: Callable[[], None]) -> bool:
         """Take a step towards the start of a call, or tell why it cannot be started."""
@@ -224,8 +222,8 @@ class Warden:
         data, fds = receive(call.lifeline)
         if not data:
             self._hang_up(call)
-            if call.keeper is None and call.mark in self._calls:
-                self._abandoned.append(call)
+            if call.keeper is None and call.mark in self._living.calls:
+                self._living.abandoned.append(call)
             return
         message = json.loads(data)
         if "script" in message:
@@ -240,12 +238,13 @@ class Warden:
                 call.tell(kept=False)
         elif "who" in message:
             call.tell(started=call.pid, mark=call.mark)
-        elif call.mark in self._calls:  # it may have ended while this was on its way
+        elif call.mark in self._living.calls:  # it may have ended while this was on its way
             self._end(call, message["end"])
 
     def _hang_up(self, call: Held) -> None:
-        if self._lifelines.pop(call.lifeline.fileno(), None):
+        if self._lifelines.pop(call.lifeline.fileno(), None) and call not in self._told:
             self._epoll.unregister(call.lifeline.fileno())
+        self._told.pop(call, None)
         call.lifeline.close()
         self._reserve.drop(call)
 
@@ -258,112 +257,72 @@ class Warden:
                 break
             if pid == 0:
                 break
-            if call := self._shells.pop(pid, None):
+            call = self._living.shells.pop(pid, None)
+            if self._reserve.forget(pid):
+                continue
+            if call:
                 call.status = status
-                ended.append(call)
-            else:
-                self._reserve.forget(pid)
-        self._look_due = True
-        self._ended += ended
-        self._kill([call for call in ended if call.keeper and call.mark in self._calls])
+                if call.keeper is None and is_childless():
+                    # The usual case, before all that can wait: somebody waits for it.
+                    self._living.forget(call)
+                    self._tell_ends()
+                else:
+                    ended.append(call)
+                self._reserve.note_end(call)
+        self._living.note_death()
+        self._ended |= dict.fromkeys(ended)
+        self._living.kill(
+            [call for call in ended if call.keeper and call.mark in self._living.calls]
+        )
 
-    def _look(self) -> None:
-        """See what is gone, after some child has died.
+    def _end(self, call: Held, grace: float) -> None:
+        if grace <= 0 or call.insist_at is not None:
+            self._living.kill([call])
+        else:
+            call.ask_to_end(grace)
 
-        When hundreds die, a look for each would take longer: so their time is bounded.
-        """
-        began = time.monotonic()
-        if self._look_due and began >= self._look_after:
-            self._look_due = False
-            self._forget_gone()
-            if not self._calls:
-                self._kill_strangers()
-            now = time.monotonic()
-            self._look_after = now + 4 * (now - began)
-
-    def _forget_gone(self) -> None:
-        """Let go of the calls whose last process is gone."""
-        ended = [call for call in self._calls.values() if call.status is not None]
-        if not ended:
-            return
-        owners = {pid: self._marks.owner(mark_of(pid)) for pid in self._strangers()}
-        for pid, owner in owners.items():
-            if owner not in self._calls:
-                kill_child(pid)  # it shed its mark: nobody lowers that limit by accident
-        left = set(owners.values())
-        for call in ended:
-            if call.mark not in left:
-                self._forget(call)
-
-    def _forget(self, call: Held) -> None:
-        del self._calls[call.mark]
-        self._census.forget(call)
-        call.tell_exit(gone=True)
+    def _over(self, call: Held) -> None:
+        """Nothing is left of a call."""
+        call.gone = True
+        self._ended[call] = None
         if call.keeper:
             for fd in call.keeper.pipes:
                 if self._pipes.pop(fd, None):
                     self._epoll.unregister(fd)
             call.keeper.finish(call.status or 0, stopped=call.stopped)
 
-    def _strangers(self) -> list[int]:
-        """Our children that are no shells: orphans that a call left behind."""
-        try:
-            found = children()
-        except OSError:  # all descriptors are in use
-            with self._descriptors.freed():
-                found = children()
-        return [pid for pid in found if pid not in self._shells and not self._reserve.holds(pid)]
+    def _wait(self) -> list[tuple[int, int]]:
+        """What has happened; nothing, if something is to be done first that was put off."""
+        times = [self._living.patience(), self._reserve.patience()]
+        if self._told:
+            times.append(self._told_at)
+        due = min((each for each in times if each is not None), default=None)
+        if due is None:
+            return self._epoll.poll()
+        patience = max(0.0, due - time.monotonic())
+        if 0.0 < patience < _COARSE_SECONDS:
+            select.select([self._epoll], [], [], patience)
+            patience = 0.0
+        return self._epoll.poll(patience)
 
-    def _kill_strangers(self) -> bool:
-        """Kill orphans, whatever their mark, when no call can own them."""
-        strangers = self._strangers()
-        for pid in strangers:
-            kill_child(pid)
-        return bool(strangers)
+    def _tell_ends(self) -> None:
+        """Tell hosts what has ended. The last of a turn: who is told has the processor then."""
+        while self._ended:
+            call = self._ended.popitem()[0]
+            if call.gone and call.lifeline.fileno() in self._lifelines:
+                # A host that hangs up now would only wake us while it is still at work.
+                self._epoll.unregister(call.lifeline)
+                self._told[call] = None
+                self._told_at = time.monotonic() + _TURN_SECONDS
+            call.tell_exit()
+            if call not in self._told:
+                call.close_outputs()
 
-    def _end(self, call: Held, grace: float) -> None:
-        if grace <= 0 or call.insist_at is not None:
-            self._kill([call])
-        else:
-            call.ask_to_end(grace)
-
-    def _kill(self, calls: list[Held]) -> None:
-        """Kill all processes of some calls, and again soon if any are left by then.
-
-        Nothing is searched for where nothing can be: a shell that has ended and
-        left no orphan is the usual case.
-        """
-        if any(call.status is not None for call in calls):
-            self._forget_gone()
-        calls = [call for call in calls if call.mark in self._calls]
-        for call in calls:
-            if call.status is None:
-                kill_shell(call.pid)
-        if calls:
-            with self._descriptors.freed():
-                kill_marked([call.mark for call in calls])
-        now = time.monotonic()
-        for call in calls:
-            call.patience = min(2 * call.patience, _KILL_SECONDS)
-            call.insist_at = now + call.patience
-            if call.status is not None and call.patience == _KILL_SECONDS:
-                self._forget(call)  # what is left does not let itself be killed by us
-
-    def _insist(self) -> None:
-        """Kill what was let go of just now, and again what did not end."""
-        self._abandoned += self._census.crowded()
-        now = time.monotonic()
-        due = [c for c in self._calls.values() if c.insist_at is not None and c.insist_at <= now]
-        self._kill([*self._abandoned, *due])
-        self._abandoned.clear()
-
-    def _patience(self) -> float | None:
-        times = [call.insist_at for call in self._calls.values() if call.insist_at is not None]
-        if self._look_due:
-            times.append(self._look_after)
-        own = (self._census.patience(), self._reserve.patience(busy=bool(self._shells)))
-        times += [due for due in own if due is not None]
-        return max(0.0, min(times) - time.monotonic()) if times else None
+    def _listen_again(self) -> None:
+        while self._told:
+            call = self._told.popitem()[0]
+            call.close_outputs()
+            self._epoll.register(call.lifeline, select.EPOLLIN)
 
     # -- a job ------------------------------------------------------------
 
@@ -371,14 +330,15 @@ class Warden:
         call.close_outputs()
         call.keeper = Keeper(request, fds)
         call.owned = request["owned"]
-        if call.status is not None and call.mark not in self._calls:
+        self._reserve.note_end(call)
+        if call.status is not None and call.mark not in self._living.calls:
             call.keeper.finish(call.status, stopped=False)  # it ended meanwhile
             return
         for fd in call.keeper.pipes:
             self._pipes[fd] = call
             self._epoll.register(fd, select.EPOLLIN)
         if call.status is not None:
-            self._kill([call])
+            self._living.kill([call])
 
     def _drain(self, call: Held, fd: int) -> None:
         if call.keeper and not call.keeper.drain(fd):

@@ -5,7 +5,9 @@ request, with descriptors: to run a launch, to have a restriction at hand, to st
 up what dead wardens left, or to retire for a younger one. A run brings its own socket, the lifeline.
 One with a time to live has no script as yet (see `nacre.process.reserve`). On a lifeline goes:
 
-    to the host      {"unstarted": errno, "why": s}
+    to the host      {"ready": place} with descriptors     a shell waits for the script (see
+                                                          `nacre.process.grip`), and the next launch
+                     {"unstarted": errno, "why": s}
                      {"started": pid, "mark": m}           when asked
                      {"kept": bool}                        it is a job now, or cannot be
                      {"crowded": true}                     it has too many processes, and is ended
@@ -30,7 +32,16 @@ TYPE_CHECKING = False  # importing typing would cost a tenth of the start
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ("close_all", "decode", "error_number", "error_reason", "receive", "refuse", "tell")
+__all__ = (
+    "close_all",
+    "decode",
+    "error_number",
+    "error_reason",
+    "receive",
+    "refuse",
+    "tell",
+    "tell_with",
+)
 
 _MOST_FDS = 8
 # A buffer is cleared before it is used, so a larger one would cost every call.
@@ -41,6 +52,12 @@ def tell(lifeline: socket.socket, message: dict[str, object]) -> None:
     """Send word to the host; one that does not listen any more is no error."""
     with suppress(OSError):
         lifeline.send(json.dumps(message).encode())
+
+
+def tell_with(lifeline: socket.socket, message: dict[str, object], fds: list[int]) -> None:
+    """Send word to the host, with copies of descriptors."""
+    with suppress(OSError):
+        socket.send_fds(lifeline, [json.dumps(message).encode()], fds)
 
 
 def receive(sock: socket.socket) -> tuple[bytes, list[int]]:

@@ -23,6 +23,9 @@ class Shown:
     omitted_bytes: int = 0
 
 
+_NOTHING = Shown(text="")
+
+
 def shown(transcript: Transcript, budget: int) -> Shown:
     """Render a transcript within a budget of characters, notice not counted.
 
@@ -30,6 +33,8 @@ def shown(transcript: Transcript, budget: int) -> Shown:
     enormous. So the range that the one notice names is exact: a byte is either
     inside it, or its cleaned form is shown. Costs what was kept, not what was said.
     """
+    if not transcript.total:
+        return _NOTHING
     if is_binary(transcript.head or transcript.tail):
         return Shown(text=summary(transcript), omitted_bytes=transcript.total)
     parts = _around_gap if transcript.omitted else _of_whole

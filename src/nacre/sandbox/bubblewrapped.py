@@ -19,7 +19,7 @@ from nacre.sandbox.probe import Host
 from nacre.sandbox.protected.disk import resolved
 from nacre.sandbox.protected.paths import Mounts, ProtectedPaths
 from nacre.sandbox.rights import rights
-from nacre.sandbox.surroundings import Surroundings, confined
+from nacre.sandbox.surroundings import Dressing, Surroundings
 from nacre.sandbox.table import room_table
 
 __all__ = ("Bubblewrapped",)
@@ -35,6 +35,7 @@ class _Plan:
     enforcement: Enforcement
     restriction: Restriction
     tmp: Path | None
+    dressing: Dressing
     listed: Listed
     mounts: Mounts | None = None
     denied: Anchors = field(default_factory=partial(Anchors, ()))
@@ -70,9 +71,7 @@ class Bubblewrapped:
             # A link that led there is hidden with the rest.
             launch = replace(launch, cwd=PurePath(resolved(launch.cwd)))
         return Held(
-            launch=confined(
-                launch, self._hold(confinement, plan, paths), _TMP if plan.tmp else None
-            ),
+            launch=plan.dressing.confined(launch, self._hold(confinement, plan, paths)),
             enforcement=plan.enforcement,
             confinement=confinement,
             tmp=_TMP if plan.tmp else None,
@@ -89,6 +88,7 @@ class Bubblewrapped:
                 confinement, self._rights, in_room=True, tmp=_INSIDE if tmp else ()
             ),
             tmp=tmp,
+            dressing=Dressing(_TMP if tmp else None),
             listed=Listed(confinement),
         )
         return plan

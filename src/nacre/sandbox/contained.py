@@ -23,7 +23,7 @@ from nacre.sandbox.engine_filter import engine_filter, kept_filter
 from nacre.sandbox.guarded import Guarded
 from nacre.sandbox.limits import resource_limits
 from nacre.sandbox.seccomp import Sockets
-from nacre.sandbox.surroundings import Surroundings, confined
+from nacre.sandbox.surroundings import Dressing, Surroundings
 from nacre.sandbox.table import container_table
 from nacre.sandbox.wanted import Wanted
 
@@ -124,7 +124,7 @@ class Contained:
             )
         made = self._made[key]
         return Held(
-            launch=confined(replace(launch, cwd=folder), made.hold, _TMP),
+            launch=Dressing(_TMP).confined(replace(launch, cwd=folder), made.hold),
             enforcement=made.enforcement,
             confinement=made.seen,
             tmp=_TMP,

@@ -143,11 +143,19 @@ class Listed:
 
         A folder that is not there need not be asked for: its making changes another.
         """
-        if self.changed and self.changed == tuple(map(_changed, self._there)):
+        if self.changed and self.changed == _all_changed(self._there):
             return False
         self._there = [folder for folder in self._all if _changed(folder)]
-        self.changed = tuple(map(_changed, self._there))
+        self.changed = _all_changed(self._there)
         return True
+
+
+def _all_changed(folders: list[str]) -> tuple[int, ...]:
+    """When each of these changed; asked before every launch."""
+    try:
+        return tuple([os.stat(folder).st_mtime_ns for folder in folders])
+    except OSError:
+        return tuple(map(_changed, folders))
 
 
 def _changed(folder: str) -> int:

@@ -17,7 +17,7 @@ from nacre.sandbox.landlock import Listed, restriction
 from nacre.sandbox.limits import own_tasks, resource_limits, tasks_to_count
 from nacre.sandbox.probe import Host
 from nacre.sandbox.rights import rights
-from nacre.sandbox.surroundings import Surroundings, confined
+from nacre.sandbox.surroundings import Dressing, Surroundings
 from nacre.sandbox.table import landlock_table
 
 __all__ = ("Landlocked",)
@@ -33,6 +33,7 @@ class _Plan:
     enforcement: Enforcement
     limits: tuple[tuple[int, int], ...]
     tmp: PurePath | None
+    dressing: Dressing
     listed: Listed
     roots: Anchors = field(default_factory=partial(Anchors, ()))
     hold: Hold | None = None
@@ -56,7 +57,7 @@ class Landlocked:
         """
         plan = self._plans.get((confinement, cleared)) or self._plan(confinement, cleared=cleared)
         return Held(
-            launch=confined(launch, self._hold(confinement, plan), plan.tmp),
+            launch=plan.dressing.confined(launch, self._hold(confinement, plan)),
             enforcement=plan.enforcement,
             confinement=confinement,
             tmp=plan.tmp,
@@ -68,10 +69,12 @@ class Landlocked:
             confinement, self._rights, cleared=cleared, root=os.geteuid() == 0
         )
         _LOG.info("landlock does not enforce: %s", ", ".join(enforcement.missing) or "nothing")
+        tmp = self._surroundings.tmp() if confinement.private_tmp else None
         self._plans[confinement, cleared] = plan = _Plan(
             enforcement=enforcement,
             limits=resource_limits(confinement.limits, tasks=own_tasks()),
-            tmp=self._surroundings.tmp() if confinement.private_tmp else None,
+            tmp=tmp,
+            dressing=Dressing(tmp),
             listed=Listed(confinement),
         )
         return plan

@@ -4,8 +4,8 @@ import fcntl
 import hashlib
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path, PurePath
 
 from nacre.errors import SandboxError
@@ -14,7 +14,7 @@ from nacre.model.launch import Hold, Launch
 from nacre.sandbox.protected.paths import ProtectedPaths
 from nacre.sandbox.trees import remove_tree
 
-__all__ = ("Surroundings", "confined")
+__all__ = ("Dressing", "Surroundings")
 
 _ROOT = PurePath("/")
 
@@ -126,14 +126,25 @@ class Surroundings:
             self._made = False
 
 
-def confined(launch: Launch, hold: Hold, tmp: PurePath | None) -> Launch:
-    """A launch with what holds it, and with variables that lead to its temporary folder."""
-    environ = dict(launch.environ)
-    # It leads to the sockets of a desktop, none of which is to be had.
-    environ.pop("XDG_RUNTIME_DIR", None)
-    if tmp:
-        environ |= dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(tmp))
-    return replace(launch, environ=environ, hold=hold)
+class Dressing:
+    """Gives launches what holds them, and variables that lead to their temporary folder.
+
+    Most have the same variables as the one before, and then get the same as that.
+    """
+
+    def __init__(self, tmp: PurePath | None) -> None:
+        self._own = dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(tmp)) if tmp else {}
+        self._last: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
+
+    def confined(self, launch: Launch, hold: Hold) -> Launch:
+        """A launch as it will be held."""
+        given, made = self._last
+        if launch.environ is not given:
+            made = {**launch.environ, **self._own}
+            # It leads to the sockets of a desktop, none of which is to be had.
+            made.pop("XDG_RUNTIME_DIR", None)
+            self._last = launch.environ, made
+        return launch.held(hold, made)
 
 
 def _remove_abandoned(root: Path, locks: Path) -> None:

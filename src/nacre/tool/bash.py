@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 from nacre.config.layers import gather
@@ -16,14 +17,14 @@ from nacre.engine.assemble import Settings, assemble
 from nacre.engine.engine import Engine
 from nacre.engine.entries import Asked, Noting
 from nacre.engine.journal import JOURNAL, Journal
-from nacre.engine.occasion import Occasion
+from nacre.engine.occasion import Occasion, Sofar
 from nacre.errors import ConfigError, NacreError
 from nacre.model.approval import Question
 from nacre.model.call import Call, ListJobs, OnTimeout, Poll, Run, Stop
 from nacre.model.job import JobOutput, Naming
 from nacre.model.reply import Reply
 from nacre.model.result import JobList, Result
-from nacre.process.waits import aside, loop_runs, wholly
+from nacre.process.waits import aside, wholly
 from nacre.render.redaction import Redaction
 from nacre.stance import Stance
 from nacre.tool.context import Approver, Ran, ToolContext
@@ -49,7 +50,7 @@ class Bash:
     once or when awaited. `timeout` is the time in seconds that a script gets when the agent
     names none, `math.inf` for no limit. `jobs` is "owned", to end with this tool, or
     "detached", to survive it. `spares` is how many shells of a kind wait for their script, so that
-    it starts sooner; none, if nothing is said. `output_dir` is where output goes that is too long to show.
+    it starts sooner: two, if nothing is said; 0 turns them off. `output_dir` is where output goes that is too long to show.
 
     What scripts may touch follows from `workspace` (where none is given, the working
     directory of a call's context), `confinement` and `network`, with `write`, `deny_read`
@@ -212,15 +213,9 @@ class Bash:
         Raises:
             ConfigError: If there is one running on this thread.
         """
-        if loop_runs():
-            raise ConfigError("call_sync was called inside an event loop; await call(...) there")
+        from nacre.tool.own_loop import run_here
 
-        async def call() -> Reply:
-            return await self.call(tool, arguments, context, on_output=on_output)
-
-        import anyio
-
-        return anyio.run(call)
+        return run_here(partial(self.call, tool, arguments, context, on_output=on_output))
 
     async def run(
         self,
@@ -290,12 +285,12 @@ class Bash:
         """The same of a call that the host made itself."""
         if not isinstance(call, Run):
             return None
-        return await self._engine.question(call, self._occasion(context, None))
+        return await self._engine.question(call, self._occasion(context))
 
     async def jobs(self, context: ToolContext | None = None) -> JobList:
         """The jobs of a conversation, for a host that shows them in its own way."""
         self._require_open()
-        return await self._engine.jobs(self._occasion(context, None))
+        return await self._engine.jobs(self._occasion(context))
 
     async def job_output(
         self,
@@ -312,7 +307,7 @@ class Bash:
             JobNotFoundError: If this conversation has no such job, or it no such stream.
         """
         self._require_open()
-        occasion = self._occasion(context, None)
+        occasion = self._occasion(context)
         found = await self._engine.output(job_id, occasion, stream=stream, start=start, most=most)
         if not self._stance.redacts:
             return found
@@ -369,7 +364,7 @@ class Bash:
         call: Call,
         context: ToolContext | None,
         on_output: Callable[[bytes], None] | None,
-        witness: Callable[[Result], None],
+        witness: Callable[[Sofar], None],
         *,
         raw: bool = False,
     ) -> Result | JobList:
@@ -377,14 +372,16 @@ class Bash:
         redacts = self._stance.redacts and not raw
         redaction = Redaction(self._stance.secrets, on_output) if redacts else None
         listener = redaction.listener if redaction else on_output
-        occasion = replace(self._occasion(context, listener), witness=witness)
-        result = await self._carry_out(call, occasion)
+        result = await self._carry_out(call, self._occasion(context, listener, witness))
         return redaction.result(result) if redaction and isinstance(result, Result) else result
 
     def _occasion(
-        self, context: ToolContext | None, listener: Callable[[bytes], None] | None
+        self,
+        context: ToolContext | None,
+        listener: Callable[[bytes], None] | None = None,
+        witness: Callable[[Sofar], None] | None = None,
     ) -> Occasion:
-        return occasion_of(self._stance, context, listener, self._approver)
+        return occasion_of(self._stance, context, listener, self._approver, witness)
 
     async def _carry_out(self, call: Call, occasion: Occasion) -> Result | JobList:
         match call:

@@ -10,6 +10,8 @@ from nacre.sandbox.wanted import IDLE_SECONDS, Wanted
 
 __all__ = ("folder_of", "spares_of", "time_of", "wanted_of")
 
+# One is there while the next is on its way.
+_SPARES = 2
 _MOST_SPARES = 16
 _LONGEST_SECONDS = 10.0 * 365 * 24 * 3600
 
@@ -32,7 +34,7 @@ def time_of(given: float | None) -> timedelta | None:
 
 
 def spares_of(given: int | None) -> int:
-    """How many shells of a kind wait for their script; none, if nothing was said.
+    """How many shells of a kind wait for their script.
 
     Raises:
         ConfigError: If it is no number of shells.
@@ -41,7 +43,7 @@ def spares_of(given: int | None) -> int:
         raise ConfigError(
             f"spares={given!r} cannot be used; give a number from 0 to {_MOST_SPARES}"
         )
-    return given or 0
+    return _SPARES if given is None else given
 
 
 def wanted_of(config: Config, sandbox: str, *, image: str | None, container: str | None) -> Wanted:

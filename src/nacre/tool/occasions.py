@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
-from nacre.engine.occasion import Occasion
+from nacre.engine.occasion import Occasion, Sofar
 from nacre.stance import Stance
 from nacre.tool.context import Approver, ToolContext, answer_of
 
 __all__ = ("DEFAULT_CONVERSATION", "occasion_of")
 
 DEFAULT_CONVERSATION = "default"
+_NOWHERE = ToolContext(working_dir="")
 
 
 def occasion_of(
@@ -17,31 +18,32 @@ def occasion_of(
     context: ToolContext | None,
     listener: Callable[[bytes], None] | None,
     approver: Approver | None,
+    witness: Callable[[Sofar], None] | None = None,
 ) -> Occasion:
     """The occasion of a call; `approver` is asked if the context names no other.
 
     Raises:
         ConfigError: If there is no confinement of the context's name.
     """
-    cwd = stance.folder(context.working_dir if context else None)
-    conversation = (context and context.conversation) or DEFAULT_CONVERSATION
-    asked = context.confinement if context else None
-    confinement = stance.confinement(cwd, asked)
-    approver = (context and context.approver) or approver
+    context = context or _NOWHERE
+    ground = stance.ground(context.working_dir, context.confinement)
+    conversation = context.conversation or DEFAULT_CONVERSATION
+    approver = context.approver or approver
     return Occasion(
-        cwd=cwd,
-        doorway=stance.doorway(cwd),
-        conversation=_storable(stance.holder(conversation, cwd)),
+        cwd=ground.cwd,
+        doorway=ground.doorway,
+        conversation=_storable(stance.holder(conversation, ground.cwd)),
         asker=_storable(conversation),
         environ=stance.environ(),
-        confinement=confinement,
-        sandbox=stance.sandbox_for(confinement, asked),
+        confinement=ground.confinement,
+        sandbox=ground.sandbox,
         cleared=stance.cleared,
-        cancel=context.cancel if context else None,
+        cancel=context.cancel,
         listener=listener,
         approve=partial(answer_of, approver) if approver else None,
-        held=stance.in_words(confinement, asked),
+        held=ground.held,
         refusal=stance.refusal,
+        witness=witness,
     )
 
 

@@ -5,7 +5,16 @@ from enum import Enum
 from nacre.errors import NacreError
 from nacre.model.value import dataclass
 
-__all__ = ("FailedToRunError", "Row", "Scale", "at_least", "at_most", "digits")
+__all__ = (
+    "FailedToRunError",
+    "Figures",
+    "Row",
+    "Scale",
+    "Timing",
+    "at_least",
+    "at_most",
+    "digits",
+)
 
 _TWO_DIGITS = 10
 _THREE_DIGITS = 100
@@ -27,6 +36,30 @@ class Scale(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """What calls of one script took: the raw figures behind a row."""
+
+    work: str
+    n: int
+    median_ms: float
+    p90_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The raw figures of a row about one way to run scripts, and what that way is.
+
+    `kind` is "baseline", "nacre" or "peer"; `shell` is "fresh" or "kept".
+    """
+
+    kind: str
+    shell: str
+    confined: bool
+    version: str
+    timings: tuple[Timing, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of the table.
 
@@ -39,6 +72,7 @@ class Row:
     bar: str = ""
     holds: bool | None = None
     note: str = ""
+    figures: Figures | None = None
 
 
 def at_most(name: str, value: float, bar: float, unit: str, *, work: str, note: str = "") -> Row:

@@ -33,7 +33,7 @@ def temporary_folder() -> TemporaryDirectory[str]:
 
 @asynccontextmanager
 async def opened_tool(
-    sandbox: str = "none", workspace: str | None = None, *, spares: int = 0
+    sandbox: str = "none", workspace: str | None = None, *, spares: int | None = 0
 ) -> AsyncGenerator[Bash]:
     """A tool that has made its first call, which starts the warden; nothing of it stays."""
     with temporary_folder() as state:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Sequence
 
@@ -9,6 +10,8 @@ from nacre.cli.benchmarks.row import Row
 from nacre.cli.terminal import coloured
 
 __all__ = ("machine", "table")
+
+_VERSION = re.compile(r"[\d.]*\d")
 
 _HEADINGS = ("NAME", "MEASURED", "BAR", "HOLDS")
 
@@ -30,8 +33,9 @@ def table(rows: Sequence[Row]) -> str:
 def machine() -> str:
     """Where the figures were got; without it they mean little."""
     load = os.getloadavg()[0]
+    release = _VERSION.match(platform.release())
     return (
-        f"{os.cpu_count()} cpus, {platform.system()} {platform.release()},"
+        f"{os.cpu_count()} cpus, {platform.system()} {release[0] if release else '?'},"
         f" Python {platform.python_version()}, load {load:.1f}"
     )
 

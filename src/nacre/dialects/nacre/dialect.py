@@ -31,6 +31,7 @@ from nacre.model.result import JobList, Result
 __all__ = ("NacreDialect",)
 
 _TIMEOUT_SECONDS = 120.0
+_TIMEOUT = timedelta(seconds=_TIMEOUT_SECONDS)
 _WAIT_SECONDS = 30.0
 _MOST_SECONDS = 600.0
 # Between asking a script to end and insisting.
@@ -102,6 +103,14 @@ class NacreDialect:
 
 
 def _run(given: Arguments, on_timeout: OnTimeout) -> Run:
+    if given.only("command"):
+        return Run(
+            script=given.text("command"),
+            limit=LIMIT,
+            timeout=_TIMEOUT,
+            on_timeout=on_timeout,
+            grace=_GRACE,
+        )
     folder = given.text("working_directory", "")
     return Run(
         script=given.text("command"),

@@ -191,6 +191,8 @@ class ProtectedPaths:
         return self._report(said)
 
     def _report(self, said: list[Reverted]) -> tuple[Reverted, ...]:
+        if not said and not self._places.full:
+            return ()
         top = Path(next(iter(self._places.roots), "/"))
         if len(said) > _MOST_REPORTED:
             more = f"{len(said) - _MOST_REPORTED} more changes in it"

@@ -77,6 +77,8 @@ class Walk:
     def found(self) -> list[str]:
         """What was found since the last time, the nearest first."""
         with self._lock:
+            if not self._found:
+                return []
             found = sorted(self._found, key=lambda path: (path.count("/"), path))
             self._found.clear()
         return found
@@ -91,11 +93,13 @@ class Walk:
 
     def look_again(self, seconds: float) -> None:
         """Look for new folders: at the nearest ones always, at others while there is time."""
-        budget = _Budget(seconds)
         with self._lock:
             walked = self.complete
             for path in self._order[:_NEAR]:
                 self._look(path)
+            if walked and not self._todo and len(self._order) <= _NEAR:
+                return  # that was all there is
+            budget = _Budget(seconds)
             if walked and self._todo:
                 self._work(_Budget(_NEWS_SECONDS))
             turns = len(self._order) - _NEAR
