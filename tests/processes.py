@@ -82,8 +82,13 @@ def gone_blocking(text: str, within: float = GONE_SECONDS) -> None:
 def kill_all(text: str) -> None:
     """Leave nothing of a failed test behind."""
     for pid in alive(text):
-        with suppress(ProcessLookupError):  # one that ends at this moment
-            os.kill(pid, signal.SIGKILL)
+        with suppress(OSError):  # one that ends at this moment
+            pidfd = os.pidfd_open(pid)  # its number may be another's by now
+            try:
+                if text.encode() in _command_line(str(pid)):
+                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            finally:
+                os.close(pidfd)
 
 
 async def journal_open(state: Path) -> None:

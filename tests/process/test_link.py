@@ -10,6 +10,7 @@ import pytest
 
 import nacre
 from hosts import finish, start_host
+from nacre.errors import WardenError
 from nacre.model.call import Streams
 from nacre.process.events import Event, Gone, ShellExited, Started
 from nacre.process.link import Link, shared_link
@@ -218,3 +219,22 @@ def test_the_warden_imports_only_what_it_needs() -> None:
         "typing",
     }
     assert found & heavy == set()
+
+
+def test_a_warden_at_hand_is_there_before_it_is_needed_and_goes_with_its_block() -> None:
+    link = Link()
+    with link.at_hand():
+        warden = int(repr(link).split()[-1].rstrip(">"))
+        os.kill(warden, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(warden, 0)
+    assert "not started" in repr(link)
+
+
+def test_one_that_cannot_be_started_is_missed_when_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    link = Link()
+    with link.at_hand(), pytest.raises(WardenError, match=r"sys\.executable"):
+        link.send({}, [])

@@ -99,6 +99,56 @@ def test_an_interrupt_is_raised_where_the_call_waits(pipe: tuple[int, int]) -> N
     assert not is_alone()
 
 
+def test_an_interrupt_between_two_waits_is_raised_at_the_next(pipe: tuple[int, int]) -> None:
+    seen: list[str] = []
+
+    async def call() -> None:
+        signal.raise_signal(signal.SIGINT)
+        seen.append("put back")
+        try:
+            await readable(pipe[0])
+        finally:
+            seen.append("cleared up")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_alone(call)
+    assert seen == ["put back", "cleared up"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_is_not_waited_with() -> None:
+    seen: list[str] = []
+
+    async def call() -> None:
+        signal.raise_signal(signal.SIGINT)
+        seen.append("once")
+        signal.raise_signal(signal.SIGINT)
+        seen.append("twice")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_alone(call)
+    assert seen == ["once"]
+
+
+def test_a_host_that_heeds_interrupts_itself_goes_on_doing_so(pipe: tuple[int, int]) -> None:
+    heard: list[int] = []
+
+    def heed(number: int, _: object) -> None:
+        heard.append(number)
+        os.write(pipe[1], b"x")
+
+    async def call() -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return await readable(pipe[0])
+
+    before = signal.signal(signal.SIGINT, heed)
+    try:
+        assert run_alone(call)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]
+
+
 def test_what_a_call_raises_is_raised(pipe: tuple[int, int]) -> None:
     async def call() -> None:
         await readable(pipe[0], now())

@@ -7,11 +7,13 @@ loop runs on this thread, or, beneath `run_alone`, by blocking it.
 
 import math
 import select
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, NamedTuple, TypeVar, TypeVarTuple, Unpack
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple, Unpack
 
 __all__ = ("aside", "is_alone", "loop_runs", "now", "pause", "readable", "run_alone", "wholly")
 
@@ -53,19 +55,22 @@ class _Until(NamedTuple):
 def run_alone(call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """What comes of a call that waits through this module only; the thread is blocked until then.
 
-    What interrupts the waiting, a KeyboardInterrupt say, is raised where the call waits.
+    What interrupts the waiting is raised where the call waits. So is a Ctrl-C that comes between,
+    as in an event loop: what is being put back, say, is put back first. A second one is not waited with.
     """
     coroutine, outer = call(), _HERE.alone
     _HERE.alone = True
     try:
-        waits: object = coroutine.send(None)
-        while True:
-            try:
-                came = _blocked(waits)
-            except BaseException as error:  # noqa: BLE001 (raised where the call waits)
-                waits = coroutine.throw(error)
-            else:
-                waits = coroutine.send(came)
+        with _Interrupts() as interrupts:
+            waits: object = coroutine.send(None)
+            while True:
+                try:
+                    with interrupts.welcome():
+                        came = _blocked(waits)
+                except BaseException as error:  # noqa: BLE001 (raised where the call waits)
+                    waits = coroutine.throw(error)
+                else:
+                    waits = coroutine.send(came)
     except StopIteration as over:
         returned: _T = over.value
         return returned
@@ -78,6 +83,43 @@ def _blocked(waits: object) -> bool:
     if not isinstance(waits, _Until):
         raise TypeError(f"{waits!r} can be waited for in an event loop only, and there is none")
     return waits.block()
+
+
+class _Interrupts:
+    """Keeps a Ctrl-C until it is welcome, where Python would raise it anywhere."""
+
+    def __init__(self) -> None:
+        self._ours = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        self._welcome = False
+        self._came = False
+
+    def __enter__(self) -> Self:
+        if self._ours:
+            signal.signal(signal.SIGINT, self._heed)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _heed(self, *_: object) -> None:
+        if self._welcome or self._came:
+            raise KeyboardInterrupt
+        self._came = True
+
+    @contextmanager
+    def welcome(self) -> Generator[None]:
+        """Have it raised in this block, also one that came before."""
+        self._welcome = True
+        try:
+            if self._came:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._welcome = self._came = False
 
 
 def is_alone() -> bool:

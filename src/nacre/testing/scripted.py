@@ -70,6 +70,10 @@ class ScriptedBash:
         limit = Limit(head=result.transcript.total, tail=0)
         return Ran(call=Run(script=script, limit=limit), result=result, reply=reply)
 
+    def prepare(self, context: ToolContext | None = None) -> None:
+        """Nothing is to be started."""
+        del context
+
     async def carry_out(
         self,
         call: Call,
