@@ -32,7 +32,9 @@ _YOUNG_SECONDS = 60.0
 _SWEPT = "jobs.swept"
 _SWEEP_SECONDS = 3600.0
 _LOOKS = 4
-_MOST_REMOVED = 20
+# At the start of a job, of which there is one more then; and when all is over.
+_REMOVED_AT_START = 2
+_REMOVED_AT_END = 100
 # A secret that lies across the border of a range is known by what is beside it.
 _BESIDE = 1 << 14
 
@@ -44,7 +46,7 @@ class Ledger:
         self._folder = folder
         self._store = store
         self._retention = retention
-        self._swept = False
+        self._used = False
 
     def create_files(self, row: JobRow) -> tuple[int, list[int]]:
         """Make a job's files; return the record and the outputs, open.
@@ -71,7 +73,10 @@ class Ledger:
         except OSError as error:
             raise StateError(f"a job's output cannot be written: {error.strerror}") from error
         self._store.insert(row)
-        self._tidy()
+        self._used = True
+        # An end that nobody asked for is noted only here.
+        self._settled(self._store.some_open(_LOOKS))
+        self._remove_expired(_REMOVED_AT_START)
 
     def note_seen(self, row: JobRow, streams: Sequence[Stream]) -> None:
         """Write down that the job's conversation was told what it said so far."""
@@ -232,7 +237,12 @@ class Ledger:
         return self._store.reports()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database, and tidy up before if there were jobs: no call waits for that."""
+        if self._used:
+            self._used = False
+            with suppress(StateError, OSError):
+                self._sweep_now_and_then()
+                self._remove_expired(_REMOVED_AT_END)
         self._store.close()
 
     def _job(self, row: JobRow) -> Job:
@@ -254,18 +264,10 @@ class Ledger:
     def _size(self, row: JobRow) -> int:
         return sum(OutputFile(self.files(row), n).size(None) for n in range(row.streams))
 
-    def _tidy(self) -> None:
-        """Remove ended jobs beyond the retention, with their files.
-
-        Some of them: it is done on the way of a call, which is not to pay for thousands.
-        """
-        if not self._swept:
-            self._swept = True
-            self._sweep_now_and_then()
-        # An end that nobody asked for is noted only here.
-        self._settled(self._store.some_open(_LOOKS))
+    def _remove_expired(self, most: int) -> None:
+        """Remove some of the ended jobs beyond the retention, with their files."""
         oldest = time.time() - self._retention.age.total_seconds()
-        expired = self._store.expired(self._retention.count, oldest, _MOST_REMOVED)
+        expired = self._store.expired(self._retention.count, oldest, most)
         for job_id in expired:
             JobFiles(self._folder, job_id, 2).remove()
         if expired:

@@ -231,7 +231,6 @@ class Warden:
                 self._begin(call, partial(self._reserve.begin, call, message["script"]))
         elif "keep" in message:
             if len(fds) == message["keep"]["fds"]:
-                call.tell(kept=True)
                 self._keep(call, message["keep"], fds)
             else:
                 close_all(fds)  # no room for them here
@@ -329,6 +328,7 @@ class Warden:
     def _keep(self, call: Held, request: dict[str, Any], fds: list[int]) -> None:
         call.close_outputs()
         call.keeper = Keeper(request, fds)
+        call.tell(kept=True)  # what was too much already is in its record by now
         call.owned = request["owned"]
         self._reserve.note_end(call)
         if call.status is not None and call.mark not in self._living.calls:

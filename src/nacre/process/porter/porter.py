@@ -225,8 +225,8 @@ class Porter:
             close_all(fds)  # no room for them here
             call.tell(kept=False)
             return
-        call.tell(kept=True)
         call.keeper = keeper = Keeper(request, fds)
+        call.tell(kept=True)
         call.owned = request["owned"]
         if call.over:
             self._record_end(call)  # it ended meanwhile
