@@ -53,7 +53,7 @@ class Bash:
     once or when awaited. `timeout` is the time in seconds that a script gets when the agent
     names none, `math.inf` for no limit. `jobs` is "owned", to end with this tool, or
     "detached", to survive it. `spares` is how many shells of a kind wait for their script, so that
-    it starts sooner: two, if nothing is said; 0 turns them off. `output_dir` is where output goes that is too long to show.
+    it starts sooner; none, if nothing is said. `output_dir` is where output goes that is too long to show.
 
     What scripts may touch follows from `workspace` (where none is given, the working
     directory of a call's context), `confinement` and `network`, with `write`, `deny_read`

@@ -72,7 +72,7 @@ async def measure_spares(scale: Scale) -> list[Row]:
             )
             continue
         than = f"subprocess.run(['bash', '-c', 'true']), by a spare under {sandbox}"
-        async with opened_tool(sandbox, spares=None) as tool:
+        async with opened_tool(sandbox, spares=2) as tool:
             ours, theirs = await _in_turn(tool, runs, _bare)
             rows.append(_row(f"spare {sandbox}", ours, theirs, bars.awaited, than))
             ours, theirs = await _back_to_back(tool, runs)
